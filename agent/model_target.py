@@ -1,0 +1,80 @@
+"""A language model as the target.
+
+Invariant: one decision is one request, or two where the first reply held no action; the model sees only the question
+and the trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.errors import ModelUnreadable
+from agent.model import ChatModel
+from agent.model_failure import excerpt
+from agent.prompt import target_messages
+from agent.reply import Reply
+from agent.target import Answer, Decision
+from agent.tools import TOOLS, Choice, read
+from browser.action import Action
+from browser.observation import Observation
+from speccache.environment import Step
+
+_SCHEMAS = [tool.schema() for tool in TOOLS]
+
+
+class ModelTarget:
+    """Lets a chat model decide.
+
+    Resource handling: the model stays its owner's; this object holds nothing to close.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
+        """Decide the next action, asking once more where the first reply holds none.
+
+        Raises:
+            ModelUnreadable: Neither reply held an action.
+            ModelError: The model could not be used.
+        """
+        first = await self._ask(question, trajectory)
+        try:
+            return _decision(read(first), trajectory, first)
+        except ModelUnreadable as error:
+            correction = str(error)
+        second = await self._ask(question, trajectory, correction=correction)
+        try:
+            return _decision(read(second), trajectory, first, second)
+        except ModelUnreadable as error:
+            raise ModelUnreadable(
+                f"{self.name} was asked twice for an action and gave none ({error}): {excerpt(_words(second))}",
+                hint="Use a model that follows instructions or calls tools.",
+            ) from error
+
+    async def _ask(
+        self, question: str, trajectory: Sequence[Step[Action, Observation]], *, correction: str = ""
+    ) -> Reply:
+        messages = target_messages(question, trajectory, correction=correction)
+        return await self._model.complete(messages, tools=_SCHEMAS)
+
+
+def _decision(choice: Choice, trajectory: Sequence[Step[Action, Observation]], *replies: Reply) -> Decision:
+    action = choice.action
+    if isinstance(action, Answer):
+        # A model may cite pages it never saw.
+        seen = {step.observation.url for step in trajectory}
+        action = Answer(text=action.text, sources=tuple(url for url in action.sources if url in seen))
+    usage = replies[0].usage
+    for reply in replies[1:]:
+        usage += reply.usage
+    return Decision(action=action, thought=choice.thought, usage=usage)
+
+
+def _words(reply: Reply) -> str:
+    return " ".join([reply.text, *(f"{call.name}({call.arguments})" for call in reply.tool_calls)])

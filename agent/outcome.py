@@ -1,0 +1,110 @@
+"""What a run gives back.
+
+Invariant: there is always an outcome. What went wrong is in it, beside all that was seen until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent.target import Usage
+from browser.action import Action
+from browser.observation import Observation
+from speccache.account import Account
+from speccache.environment import Step
+
+Status = Literal["answered", "gave_up", "limit", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """Where the time of a run went, in seconds.
+
+    Attributes:
+        total_seconds: From the question to the answer.
+        target_seconds: The target deciding.
+        exposed_seconds: Waiting for pages: from an action being known to its observation being in hand.
+        hidden_seconds: Pages loading behind the target's thinking.
+        draft_seconds: The draft model busy guessing, beside the target.
+    """
+
+    total_seconds: float = 0.0
+    target_seconds: float = 0.0
+    exposed_seconds: float = 0.0
+    hidden_seconds: float = 0.0
+    draft_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The end of a run.
+
+    Attributes:
+        status: Whether it was answered: `gave_up` by the target, `limit` of turns reached, or ended by an `error`.
+        answer: The answer; empty where there is none.
+        sources: Addresses the answer rests on.
+        reason: Why there is no answer, in a sentence; empty where there is one.
+        error: The error that ended the run.
+        turns: Decisions the target made.
+        trajectory: Every action taken and what came of it.
+        shares: Where the time went.
+        account: What speculation gained and cost.
+        usage: Tokens the target used.
+        draft_usage: Tokens the draft model used.
+        target: Name of the target.
+        trace: Where the trace was written; empty where it was not.
+    """
+
+    status: Status
+    answer: str = ""
+    sources: tuple[str, ...] = ()
+    reason: str = ""
+    error: Exception | None = None
+    turns: int = 0
+    trajectory: Sequence[Step[Action, Observation]] = ()
+    shares: Shares = field(default_factory=Shares)
+    account: Account = field(default_factory=Account)
+    usage: Usage = field(default_factory=Usage)
+    draft_usage: Usage = field(default_factory=Usage)
+    target: str = ""
+    trace: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `ask --json` prints."""
+        account, shares = self.account, self.shares
+        return {
+            "answer": self.answer,
+            "status": self.status,
+            "reason": self.reason,
+            "sources": list(self.sources),
+            "turns": self.turns,
+            "target": self.target,
+            "time": {
+                "total_s": round(shares.total_seconds, 3),
+                "llm_s": round(shares.target_seconds, 3),
+                "web_exposed_s": round(shares.exposed_seconds, 3),
+                "web_hidden_s": round(shares.hidden_seconds, 3),
+                "draft_s": round(shares.draft_seconds, 3),
+            },
+            "cache": {
+                "hits": account.hits,
+                "joins": account.joins,
+                "misses": account.misses,
+                "speculated": account.speculated,
+                "wasted": account.wasted,
+                "refused": account.refused,
+            },
+            "tokens": {
+                "target": {"in": self.usage.input_tokens, "out": self.usage.output_tokens},
+                "draft": {"in": self.draft_usage.input_tokens, "out": self.draft_usage.output_tokens},
+            },
+            "pages": [step.observation.url for step in self.trajectory],
+            "trace": self.trace,
+        }
+
+
+def path_of(trajectory: Sequence[Step[Action, Observation]]) -> list[tuple[str, str, str]]:
+    """Return what two runs on the same path have in common: each action, the page it led to, and what was shown."""
+    return [(str(step.action), step.observation.url, step.observation.text) for step in trajectory]

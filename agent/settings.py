@@ -1,0 +1,145 @@
+"""Every setting, from wherever it comes: flag, then environment, then `speccache.toml`, then default.
+
+Invariant: a setting is checked here, once; nothing is started with a wrong one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from agent.errors import ConfigurationError
+
+SETTINGS_FILE = Path("speccache.toml")
+
+EMBEDDED = "embedded"
+LOCAL = "local"
+_OPENAI_TARGET = "gpt-5-mini"
+_OPENAI_DRAFT = "gpt-4.1-mini"
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    """The file, less what decides where a key is sent: a file found in some folder must not redirect a person's key."""
+
+    def __call__(self) -> dict[str, Any]:
+        found = super().__call__()
+        for name in ("base_url", "api_key"):
+            if name in found:
+                raise ValueError(f"{name} is not read from a file: use --{name.replace('_', '-')} or the environment")
+        return found
+
+
+class Settings(BaseSettings):
+    """What can be set, as `SPECCACHE_<NAME>` or in `speccache.toml` by the same name in lower case."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SPECCACHE_", extra="forbid", frozen=True, populate_by_name=True, toml_file=SETTINGS_FILE
+    )
+
+    target: str | None = None
+    """The target model's name, `embedded` or `local`; None: an OpenAI model where there is a key, else embedded."""
+    draft: str | None = None
+    """The draft model's name; None: an OpenAI model where the target is one, else no draft model; `none`: none."""
+    base_url: str | None = Field(None, validation_alias=AliasChoices("SPECCACHE_BASE_URL", "OPENAI_BASE_URL"))
+    """An OpenAI-compatible endpoint; None: OpenAI's own."""
+    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("SPECCACHE_API_KEY", "OPENAI_API_KEY"))
+    """The endpoint's key; never written anywhere."""
+    model_seconds: float = Field(120.0, gt=0)
+    """How long one model call may take."""
+    model_retries: int = Field(2, ge=0)
+    """How often a failed model call is repeated."""
+    speculation: bool = True
+    """Whether likely next pages are loaded while the target thinks."""
+    max_guesses: int = Field(3, ge=1, le=16)
+    """Guesses taken up a turn at most."""
+    pool_size: int = Field(4, ge=1, le=64)
+    """Pages that may load ahead at once."""
+    max_turns: int = Field(10, ge=1)
+    """Decisions at most."""
+    think: float = Field(0.0, ge=0)
+    """Mean seconds of simulated thinking a turn; 0: none."""
+    settle_seconds: float = Field(5.0, gt=0)
+    """How long a page may take to settle after its first byte."""
+    load_seconds: float = Field(30.0, gt=0)
+    """How long a server may take to answer with a page."""
+    part_chars: int = Field(16_000, ge=500)
+    """Length of one part of a long page, in characters."""
+    browser: Path | None = None
+    """The Chromium to use; None: the first that is found."""
+    allow_hosts: tuple[str, ...] = ()
+    """Private hosts that may be visited beside the start page's own."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources: flags, environment, file."""
+        return init_settings, env_settings, _SettingsFile(settings_cls)
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether a model endpoint is configured."""
+        return self.base_url is not None or self.api_key is not None
+
+    @property
+    def target_name(self) -> str:
+        """The target in force.
+
+        Raises:
+            ConfigurationError: An endpoint of unknown models is configured and no model is named.
+        """
+        if self.target is not None:
+            return self.target
+        if not self.has_endpoint:
+            return EMBEDDED
+        if self.base_url is not None and "api.openai.com" not in self.base_url:
+            raise ConfigurationError(
+                f"which model at {self.base_url} shall decide is not set", hint="Name it with --target NAME."
+            )
+        return _OPENAI_TARGET
+
+    @property
+    def draft_name(self) -> str | None:
+        """The draft model in force; None: none."""
+        if self.draft is not None:
+            return None if self.draft == "none" else self.draft
+        return _OPENAI_DRAFT if self.target_name == _OPENAI_TARGET else None
+
+
+def load_settings(**flags: Any) -> Settings:
+    """Read the settings; a flag that is None was not given.
+
+    Raises:
+        ConfigurationError: One is wrong, unknown, or the file cannot be read.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        name = ".".join(str(part) for part in problem["loc"])
+        raise ConfigurationError(
+            f"the setting {name} is wrong: {problem['msg']}", hint=f"Correct it where it is set: {_places(name)}."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"{SETTINGS_FILE} cannot be read: {error}", hint="Correct the file or remove it."
+        ) from error
+
+
+def _places(name: str) -> str:
+    flag, variable = name.lower().removeprefix("speccache_").replace("_", "-"), name.upper().removeprefix("SPECCACHE_")
+    return f"--{flag}, SPECCACHE_{variable} or {SETTINGS_FILE}"

@@ -1,0 +1,77 @@
+"""The target: whatever decides the agent's next action.
+
+Invariant: a decision depends only on the question and the trajectory, so that a run with speculation and one without
+take the same path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from browser.action import Action
+from browser.observation import Observation
+from speccache.environment import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one or more model calls."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The end of a run: the target says what it found.
+
+    Attributes:
+        text: The answer; empty where the target gives up.
+        sources: Addresses of the pages it rests on.
+    """
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"answer {self.text!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the target wants to do, and why.
+
+    Attributes:
+        action: The next action, or the answer.
+        thought: The target's reasoning in its own words; may be empty.
+        usage: Tokens the decision cost.
+    """
+
+    action: Action | Answer
+    thought: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Target(Protocol):
+    """Decides what to do next."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it: a model's name, or `embedded`."""
+        ...
+
+    async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
+        """Decide the next action from all that was done and seen so far (at least one step).
+
+        Raises:
+            ModelError: The model behind it could not be used.
+        """
+        ...

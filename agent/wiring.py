@@ -1,0 +1,199 @@
+"""Puts the parts together: the only place that knows which target, predictors and environment a run has.
+
+Invariant: what is opened here is closed here, in reverse order, however the run ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from yarl import URL
+
+from agent.draft_predictor import DraftPredictor
+from agent.embedding import Embedder
+from agent.events import RunEvent, RunListener
+from agent.loop import Loop
+from agent.model import ChatModel
+from agent.model_target import ModelTarget
+from agent.outcome import Outcome
+from agent.pacing import PacedTarget
+from agent.rank_predictor import RankPredictor
+from agent.ranker import LinkRanker
+from agent.settings import EMBEDDED, Settings
+from agent.target import Target, Usage
+from agent.walk import WalkTarget
+from browser.action import Action, Visit
+from browser.environment import WebEnvironment
+from browser.observation import Observation, Readiness
+from browser.page import LoadOptions
+from browser.pool import BrowserPool, PoolOptions
+from browser.process import LaunchOptions
+from speccache.account import Account
+from speccache.environment import Environment
+from speccache.events import Event
+from speccache.options import SpeculationOptions
+from speccache.predictor import Predictor
+from speccache.speculative_environment import SpeculativeEnvironment
+
+Predictors = Sequence[Predictor[Action, Observation]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mind:
+    """What decides in a run, and what guesses.
+
+    Attributes:
+        target: Decides.
+        predictors: Guess ahead; empty with speculation off.
+        draft: The draft model among them; None where there is none.
+    """
+
+    target: Target
+    predictors: Predictors = ()
+    draft: DraftPredictor | None = None
+
+
+def open_pool(settings: Settings) -> BrowserPool:
+    """Return the pool the settings ask for, to be entered with `async with`."""
+    slots = settings.pool_size if settings.speculation else 0
+    return BrowserPool(PoolOptions(speculation_slots=slots, launch=LaunchOptions(executable=settings.browser)))
+
+
+@asynccontextmanager
+async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
+    """Open the target and the predictors for one question.
+
+    Raises:
+        ConfigurationError: The settings name no usable model.
+    """
+    async with AsyncExitStack() as stack:
+        ranker = LinkRanker(Embedder())
+        if settings.target_name == EMBEDDED:
+            target: Target = WalkTarget(ranker)
+        else:
+            target = ModelTarget(_model(settings, settings.target_name, stack))
+        if settings.think:
+            target = PacedTarget(target, think_seconds=settings.think)
+        if not settings.speculation:
+            yield Mind(target=target)
+            return
+        rank = RankPredictor(question, ranker)
+        if settings.draft_name is None:
+            yield Mind(target=target, predictors=(rank,))
+            return
+        model = _model(settings, settings.draft_name, stack)
+        draft = DraftPredictor(question, model, max_guesses=settings.max_guesses)
+        yield Mind(target=target, predictors=(rank, draft), draft=draft)
+
+
+def _model(settings: Settings, name: str, stack: AsyncExitStack) -> ChatModel:
+    model = ChatModel(
+        name,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        timeout_seconds=settings.model_seconds,
+        max_retries=settings.model_retries,
+    )
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+def web_environment(settings: Settings, pool: BrowserPool, url: str) -> WebEnvironment:
+    """Return the web as seen by a run that starts at the URL: its host counts as named by the user."""
+    return WebEnvironment(
+        pool,
+        named_hosts={host_of(url), *settings.allow_hosts},
+        part_chars=settings.part_chars,
+        load_options=LoadOptions(
+            navigate_timeout_seconds=settings.load_seconds, settle_cap_seconds=settings.settle_seconds
+        ),
+    )
+
+
+def host_of(url: str) -> str:
+    """Return a URL's host; empty where it has none or is none."""
+    try:
+        return URL(url).host or ""
+    except ValueError:
+        return ""
+
+
+def absolute(url: str) -> str:
+    """Complete an address as a person types it: without a scheme it is https."""
+    return url if "://" in url or url.partition(":")[0] in ("file", "data", "javascript", "about") else f"https://{url}"
+
+
+async def ask(
+    question: str, url: str, *, settings: Settings, pool: BrowserPool, listeners: Sequence[RunListener] = ()
+) -> Outcome:
+    """Answer one question, beginning at the URL, with the target and predictors the settings name.
+
+    Raises:
+        ConfigurationError: The settings name no usable model.
+    """
+    async with open_mind(settings, question) as mind:
+        return await answer(question, url, mind=mind, settings=settings, pool=pool, listeners=listeners)
+
+
+async def answer(
+    question: str,
+    url: str,
+    *,
+    mind: Mind,
+    settings: Settings,
+    pool: BrowserPool,
+    listeners: Sequence[RunListener] = (),
+) -> Outcome:
+    """Answer one question with a given mind."""
+    account = Account()
+
+    def tell(event: RunEvent) -> None:
+        if isinstance(event, Event):
+            account(event)
+        for listener in listeners:
+            listener(event)
+
+    web = web_environment(settings, pool, url)
+    environment: Environment[Action, Observation] = web
+    if mind.predictors:
+        environment = _speculative(web, mind.predictors, settings, tell)
+        pool.warm()
+    try:
+        outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(
+            question, Visit(url)
+        )
+    finally:
+        await environment.aclose()
+    return replace(
+        outcome,
+        shares=replace(
+            outcome.shares,
+            hidden_seconds=account.hidden_seconds,
+            draft_seconds=mind.draft.seconds if mind.draft else 0.0,
+        ),
+        account=account,
+        draft_usage=mind.draft.usage if mind.draft else Usage(),
+    )
+
+
+def _speculative(
+    web: WebEnvironment, predictors: Predictors, settings: Settings, listener: RunListener
+) -> SpeculativeEnvironment[Action, Observation]:
+    return SpeculativeEnvironment(
+        web,
+        predictors=predictors,
+        options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
+        gate=web.refusal,
+        listener=listener,
+        size_of=lambda observation: observation.document.size_bytes,
+        max_age_of=_max_age_seconds,
+    )
+
+
+def _max_age_seconds(observation: Observation) -> float | None:
+    """Never keep a page that failed or had not settled: the next look may find it whole."""
+    document = observation.document
+    failed = document.problem is not None or document.status is None or document.status >= 400
+    return 0.0 if failed or document.readiness is Readiness.CAP else None

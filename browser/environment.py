@@ -1,0 +1,261 @@
+"""The web as a speculable environment: pages, links, and one place to stand.
+
+Invariant: what an action shows depends only on the page stood on and on the session's cookies; both are in the key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from urllib.parse import urljoin
+
+from playwright.async_api import Error as PlaywrightError
+
+from browser.action import Action, Back, Find, More, Visit
+from browser.address import check_address, page_key
+from browser.errors import AddressRefused, SlotCrashed
+from browser.gate import address_refusal, refusal
+from browser.observation import Document, Link, Observation, Readiness
+from browser.page import LoadOptions, load
+from browser.parts import find, split_parts
+from browser.pool import BrowserPool, Cookies, Slot
+from speccache.errors import Unspeculable
+
+# Cookies that analytics scripts rewrite on every view: they never change what a page shows.
+_ANALYTICS_COOKIE = re.compile(r"_ga\w*|_gid|_gat\w*|_gcl_\w+|_fbp|_fbc|_uet\w+|_hj\w+|_pk_\w+|_clck|_clsk|__utm\w*")
+_NUMBER = re.compile(r"\[?(\d{1,6})\]?")
+
+
+class WebEnvironment:
+    """One question's walk through the web.
+
+    Args:
+        pool: Where pages are loaded.
+        named_hosts: Hosts the user named; only these may be private addresses.
+        part_chars: Length of one part of a page, in characters.
+        load_options: Limits of one load.
+
+    Resource handling: holds one foreground slot of the pool from its first step on; `aclose()` gives it back.
+    """
+
+    def __init__(
+        self,
+        pool: BrowserPool,
+        *,
+        named_hosts: Collection[str] = (),
+        part_chars: int = 16_000,
+        load_options: LoadOptions = LoadOptions(),
+    ) -> None:
+        self._pool = pool
+        self._named_hosts = frozenset(named_hosts)
+        self._part_chars = part_chars
+        self._load_options = load_options
+        self._slot: Slot | None = None
+        self._history: list[Observation] = []
+        self._cookies: Cookies = ()
+        self._session = ""
+
+    def key(self, action: Action, /) -> str | None:
+        """Name the page a visit leads to, and the session it is seen in; other actions cost nothing and have no key."""
+        if not isinstance(action, Visit):
+            return None
+        url = self._resolve(action.target)
+        return None if url is None else f"{page_key(url)} {self._session}"
+
+    def refusal(self, action: Action, /) -> str | None:
+        """Say why an action must not be run ahead; None if it may be."""
+        if not isinstance(action, Visit):
+            return "not-a-visit"
+        url, here = self._resolve(action.target), self._here()
+        if url is None or here is None:
+            return "unknown-target"
+        key = page_key(url)
+        standing = [link for link in here.links if page_key(link.url) == key]
+        reasons = [refusal(link, page_url=here.url) for link in standing] or [address_refusal(url, page_url=here.url)]
+        return next(filter(None, reasons), None)
+
+    async def step(self, action: Action, /) -> Observation:
+        """Do the action for real.
+
+        Raises:
+            SlotCrashed: The browser died twice under the same load.
+            BrowserNotFound: There is no Chromium on this machine.
+            LaunchFailed: It does not start.
+        """
+        match action:
+            case Visit():
+                return await self._visit(action)
+            case Back():
+                return self._back()
+            case More():
+                return self._more()
+            case Find():
+                return self._find(action.text)
+
+    async def peek(self, action: Action, /) -> Observation:
+        """Load a page in a spare slot, under guard.
+
+        Raises:
+            Unspeculable: The page must not be loaded ahead, or must not be kept.
+        """
+        reason = self.refusal(action)
+        if reason is not None or not isinstance(action, Visit):
+            raise Unspeculable(reason or "not-a-visit")
+        url, cookies = str(self._resolve(action.target)), self._cookies
+        async with self._pool.speculation(id(self), cookies=cookies) as slot:
+            if slot.guard is not None:
+                slot.guard.arm(url)
+            document = await load(slot.page, url, options=self._load_options)
+            if slot.guard is not None and slot.guard.blocked:
+                raise Unspeculable(slot.guard.blocked)
+            reason = _unkeepable(document)
+            if reason is not None:
+                raise Unspeculable(reason)
+            slot.cookies = await _cookies_of(slot)
+            if _fingerprint(slot.cookies) != _fingerprint(cookies):
+                raise Unspeculable("sets-cookie")
+        return self._show(document)
+
+    async def adopt(self, action: Action, observation: Observation, /) -> None:
+        """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
+        self._history.append(observation)
+
+    async def _visit(self, action: Visit) -> Observation:
+        url = self._resolve(action.target)
+        if url is None:
+            return self._cannot(
+                f"There is no link {action.target!r} on this page, or several have that text: use its number."
+            )
+        try:
+            check_address(url, named_hosts=self._named_hosts)
+            document = await self._load(url)
+            if document.problem is None:
+                check_address(document.url, named_hosts=self._named_hosts)
+        except AddressRefused as refused:
+            document = Document(requested_url=url, url=url, problem=f"{refused}.")
+        observation = self._show(document)
+        self._history.append(observation)
+        return observation
+
+    async def _load(self, url: str) -> Document:
+        try:
+            return await self._load_once(url)
+        except SlotCrashed:
+            return await self._load_once(url)
+
+    async def _load_once(self, url: str) -> Document:
+        if self._slot is None or not self._slot.alive:
+            await self._release()
+            self._slot = await self._pool.foreground(cookies=self._cookies)
+        try:
+            document = await load(self._slot.page, url, options=self._load_options)
+            self._cookies = await _cookies_of(self._slot)
+        except SlotCrashed:
+            self._slot.crashed = True
+            raise
+        self._session = _fingerprint(self._cookies)
+        return document
+
+    def _back(self) -> Observation:
+        if len(self._history) < 2:
+            return self._cannot("There is no page to go back to.")
+        self._history.pop()
+        return self._history[-1]
+
+    def _more(self) -> Observation:
+        here = self._here()
+        if here is None or here.part >= here.parts:
+            return self._cannot("This page has no further part.")
+        observation = self._show(here.document, part=here.part + 1)
+        self._history[-1] = observation
+        return observation
+
+    def _find(self, text: str) -> Observation:
+        here = self._here()
+        if here is None:
+            return self._cannot("No page is open.")
+        passages = find(here.document.markdown, text, max_chars=self._part_chars)
+        return replace(here, text=passages or f"The text {text!r} does not occur on this page.")
+
+    def _here(self) -> Observation | None:
+        return self._history[-1] if self._history else None
+
+    def _cannot(self, why: str) -> Observation:
+        here = self._here()
+        document = here.document if here else Document(requested_url="", url="", problem=why)
+        return replace(here, text=why) if here else Observation(document=document, text=why)
+
+    def _show(self, document: Document, *, part: int = 1) -> Observation:
+        if document.problem is not None:
+            return Observation(document=document, text=document.problem)
+        parts = split_parts(document.markdown, self._part_chars) or ("(The page has no visible text.)",)
+        return Observation(document=document, text=parts[part - 1], part=part, parts=len(parts))
+
+    def _resolve(self, target: str) -> str | None:
+        """Turn a link number, a link text or a URL into an absolute URL; None where it names no single link."""
+        here, target = self._here(), target.strip()
+        number = _NUMBER.fullmatch(target)
+        if number:
+            return _by_number(here, int(number[1]))
+        if re.match(r"[a-z][a-z0-9+.-]*:", target, re.IGNORECASE):
+            return target
+        return _by_text(here, target) or _by_path(here, target)
+
+    async def _release(self) -> None:
+        slot, self._slot = self._slot, None
+        if slot is not None:
+            await self._pool.discard(slot)
+
+    async def aclose(self) -> None:
+        """Give the foreground slot back."""
+        await self._release()
+
+    def __repr__(self) -> str:
+        return f"<WebEnvironment at={here.url if (here := self._here()) else None} pages={len(self._history)}>"
+
+
+def _by_number(here: Observation | None, number: int) -> str | None:
+    links: tuple[Link, ...] = here.links if here else ()
+    return next((link.url for link in links if link.number == number), None)
+
+
+def _by_text(here: Observation | None, text: str) -> str | None:
+    wanted = " ".join(text.split()).casefold()
+    urls = {link.url for link in (here.links if here else ()) if " ".join(link.text.split()).casefold() == wanted}
+    return urls.pop() if len(urls) == 1 else None
+
+
+def _by_path(here: Observation | None, target: str) -> str | None:
+    is_path = target.startswith(("/", "./", "../", "?", "#/", "#!"))
+    return urljoin(here.url, target) if here and is_path else None
+
+
+def _unkeepable(document: Document) -> str | None:
+    """Say why a page that was loaded ahead must not be kept; None if it may be."""
+    if document.problem is not None:
+        return "failed"
+    if document.status is None or not 200 <= document.status < 300:
+        return f"status-{document.status}"
+    if document.readiness is Readiness.CAP:
+        return "never-settled"
+    return "page-event" if document.notes else address_refusal(document.url, page_url=document.requested_url)
+
+
+async def _cookies_of(slot: Slot) -> Cookies:
+    try:
+        return await slot.context.cookies()
+    except PlaywrightError as error:
+        raise SlotCrashed("the browser died while its cookies were being read") from error
+
+
+def _fingerprint(cookies: Cookies) -> str:
+    """Name a set of cookies: equal fingerprints mean that a page shows the same."""
+    facts = sorted(
+        (cookie["name"], cookie["domain"], cookie["path"], cookie["value"])
+        for cookie in cookies
+        if not _ANALYTICS_COOKIE.fullmatch(cookie["name"])
+    )
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12] if facts else "anonymous"

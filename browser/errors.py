@@ -1,0 +1,61 @@
+"""Everything that can go wrong between this package and a browser.
+
+```
+BrowserError
+├── BrowserNotFound        no Chromium on this machine
+├── BrowserInstallFailed   none could be installed
+├── LaunchFailed           a Chromium was found but does not start
+├── SlotCrashed            page, context or browser died under a load; one retry in a new slot is worth it
+├── AddressRefused         the address policy forbids it (scheme, private host)
+└── PoolClosed             used after `aclose()`
+```
+
+A page that cannot be loaded (unknown host, TLS, timeout, download) is no error here: it becomes a `Document` whose
+`problem` says so, since the agent can go elsewhere. `playwright.Error` is mapped at one edge, `browser.page`.
+"""
+
+from __future__ import annotations
+
+
+class BrowserError(Exception):
+    """Base of this package's errors.
+
+    Attributes:
+        hint: What a person can do next, in a sentence; empty where there is nothing.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class BrowserNotFound(BrowserError):
+    """No Chromium was found on this machine."""
+
+
+class BrowserInstallFailed(BrowserError):
+    """No Chromium could be installed."""
+
+
+class LaunchFailed(BrowserError):
+    """A Chromium was found but did not start."""
+
+
+class SlotCrashed(BrowserError):
+    """The page, its context or its browser died while it was in use."""
+
+
+class AddressRefused(BrowserError):
+    """The address policy forbids this address.
+
+    Attributes:
+        url: The refused address.
+    """
+
+    def __init__(self, message: str, *, url: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.url = url
+
+
+class PoolClosed(BrowserError):
+    """The pool was used after it had been closed."""

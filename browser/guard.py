@@ -1,0 +1,84 @@
+"""Keeps a speculative page from doing anything but reading.
+
+Invariant: while a guard is installed, no request of its page with another method than GET, HEAD or OPTIONS reaches a
+server, and the page itself cannot be led off the site it was sent to. The tool is CDP's Fetch domain, narrowed to the
+requests that can have effects: unlike a Playwright route it leaves the HTTP cache on and sees every redirect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from browser.gate import address_refusal
+
+# `window.open` and the page's own CDP session do not know each other: a popup's requests would pass unseen.
+GUARD_SCRIPT = "window.open = () => null;"
+
+_READING = ("GET", "HEAD", "OPTIONS")
+_PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in ("Document", "XHR", "Fetch", "Ping")]
+
+
+class Guard:
+    """Watches one page; `arm()` it before each load.
+
+    Resource handling: owns the tasks that answer the browser; close it with `aclose()`.
+    """
+
+    def __init__(self, session: CDPSession, main_frame: str) -> None:
+        self._session = session
+        self._main_frame = main_frame
+        self._answers: set[asyncio.Task[None]] = set()
+        self._url = ""
+        self.blocked: str | None = None
+        """Why the first request of this load that was blocked was blocked; None where none was."""
+
+    @classmethod
+    async def install(cls, page: Page) -> Guard:
+        """Attach to a page, before it loads anything."""
+        session = await page.context.new_cdp_session(page)
+        target = await session.send("Target.getTargetInfo")
+        guard = cls(session, target["targetInfo"]["targetId"])  # a page's main frame has its target's id
+        session.on("Fetch.requestPaused", guard._decide)
+        await session.send("Fetch.enable", {"patterns": _PATTERNS})
+        return guard
+
+    def arm(self, url: str) -> None:
+        """Forget the load before, and expect this address."""
+        self._url = url
+        self.blocked = None
+
+    def _decide(self, paused: dict[str, Any]) -> None:
+        reason = self._refusal(paused)
+        if reason is None:
+            answer = self._session.send("Fetch.continueRequest", {"requestId": paused["requestId"]})
+        else:
+            self.blocked = self.blocked or reason
+            blocked = {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
+            answer = self._session.send("Fetch.failRequest", blocked)
+        task = asyncio.get_running_loop().create_task(_unless_gone(answer), name="guard")
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    def _refusal(self, paused: dict[str, Any]) -> str | None:
+        request = paused["request"]
+        if request["method"] not in _READING:
+            return f"sends-{request['method'].lower()}"
+        if paused.get("resourceType") == "Document" and paused.get("frameId") == self._main_frame:
+            url = request["url"] + request.get("urlFragment", "")
+            return address_refusal(url, page_url=self._url)
+        return None
+
+    async def aclose(self) -> None:
+        """Wait for the last answers; the session goes with its page."""
+        if self._answers:
+            await asyncio.wait(self._answers, timeout=1.0)
+
+
+async def _unless_gone(answer: Any) -> None:
+    with suppress(PlaywrightError):
+        await answer

@@ -1,0 +1,152 @@
+"""What an agent sees of a page.
+
+Invariant: these are plain, immutable values. A `Document` is a page as it was read once; an `Observation` is the
+window on it that one action opened. Neither holds anything of the browser, so both may be cached and shared.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Readiness(StrEnum):
+    """Which condition ended the wait for a page."""
+
+    STATIC = "static"
+    """Parsed, and nothing on it can still change the text."""
+    SETTLED = "settled"
+    """No request, script or short timer pending, and the DOM quiet."""
+    CAP = "cap"
+    """The time cap came first; the text is what was there by then."""
+    NONE = "none"
+    """There was no page to wait for: a download, or the load failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One visible link of a page.
+
+    Attributes:
+        number: Its number in the document's markdown, from 1.
+        text: Its accessible name: text, else `aria-label`, image `alt`, `title`, else a stand-in from the URL.
+        url: Where it leads, absolute, resolved by the browser against the document's base.
+        context: Text around it (heading above, sentence or list item it stands in), to tell equal texts apart.
+        rel: The `rel` attribute, lower case, empty where absent.
+        download: Whether it carries a `download` attribute.
+        language: The `hreflang` attribute, empty where absent.
+    """
+
+    number: int
+    text: str
+    url: str
+    context: str = ""
+    rel: str = ""
+    download: bool = False
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One visible form control or button of a page.
+
+    Attributes:
+        number: Its number in the document's markdown, counted apart from links, from 1.
+        kind: Its role in a word: `button`, `textbox`, `checkbox`, `radio`, `select`, `file`, …
+        name: Its accessible name.
+        state: What can be said of its state: value, checked, disabled, expanded, options.
+    """
+
+    number: int
+    kind: str
+    name: str
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """Where the time of one load went, in seconds; zero where a stage did not happen."""
+
+    commit_seconds: float = 0.0
+    settle_seconds: float = 0.0
+    read_seconds: float = 0.0
+    render_seconds: float = 0.0
+
+    @property
+    def total_seconds(self) -> float:
+        """The whole load, from the request to the rendered document."""
+        return self.commit_seconds + self.settle_seconds + self.read_seconds + self.render_seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A page as it was rendered and read once.
+
+    Attributes:
+        requested_url: The address asked for.
+        url: The address arrived at, after every redirect and script; equal to `requested_url` where the load failed.
+        status: HTTP status of the main document; None where there was no response.
+        content_type: Media type without parameters, lower case; empty where unknown.
+        title: The document's title.
+        markdown: The whole visible text as markdown; a link is written `[text][12]`, a control `[button "Save"][c3]`.
+        links: Links in document order, numbered as in the markdown.
+        controls: Controls in document order, numbered as in the markdown.
+        readiness: What ended the wait.
+        timings: Where the load's time went.
+        notes: Things that happened and that a reader should know: dialogs shown, a text cut at a limit, a download.
+        problem: Why there is no page to read (a failed load, a download that is no text), in a sentence; None if there is
+            one. An HTTP error page with text is a page: its `status` tells.
+    """
+
+    requested_url: str
+    url: str
+    status: int | None = None
+    content_type: str = ""
+    title: str = ""
+    markdown: str = ""
+    links: tuple[Link, ...] = ()
+    controls: tuple[Control, ...] = ()
+    readiness: Readiness = Readiness.NONE
+    timings: Timings = Timings()
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """What the document's text occupies in memory, links included."""
+        texts = (text for link in self.links for text in (link.text, link.url, link.context))
+        return sys.getsizeof(self.markdown) + sum(map(sys.getsizeof, texts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """The window on a document that one action opened.
+
+    Attributes:
+        document: The whole page.
+        text: What this action shows: one part of the markdown, the passages found, or a sentence that says why the action
+            could not be done.
+        part: Which part of the document is shown, from 1.
+        parts: How many parts the document has; 1 or more.
+    """
+
+    document: Document
+    text: str
+    part: int = 1
+    parts: int = 1
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.document.url
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return self.document.title
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All links of the page, whichever part is shown."""
+        return self.document.links

@@ -1,0 +1,67 @@
+"""Starting a browser once, for real, to learn whether it works here.
+
+Invariant: whatever the answer, no browser is left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass
+
+from playwright.async_api import Error, async_playwright
+
+from browser.chromium import Chromium
+from browser.errors import LaunchFailed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What one start showed.
+
+    Attributes:
+        version: The browser's version, as it names it over the protocol.
+        launch_seconds: From starting the process to its first answer.
+        page_seconds: From asking for a page to an empty one being loaded.
+    """
+
+    version: str
+    launch_seconds: float
+    page_seconds: float
+
+
+async def probe(chromium: Chromium, *, sandbox: bool = False, timeout_seconds: float = 30.0) -> Probe:
+    """Start the browser, load an empty page, and end it.
+
+    Args:
+        chromium: Which browser.
+        sandbox: Whether to insist on Chromium's own sandbox, which root and some containers cannot have.
+        timeout_seconds: For everything together.
+
+    Raises:
+        LaunchFailed: It did not start, or did not load the page in time.
+    """
+    try:
+        async with asyncio.timeout(timeout_seconds), async_playwright() as playwright:
+            started = time.perf_counter()
+            browser = await playwright.chromium.launch(
+                executable_path=chromium.executable, chromium_sandbox=sandbox, timeout=timeout_seconds * 1000
+            )
+            launched = time.perf_counter()
+            page = await browser.new_page()
+            await page.goto("about:blank", timeout=timeout_seconds * 1000)
+            loaded = time.perf_counter()
+            version = browser.version
+            await browser.close()
+    except TimeoutError as error:
+        raise LaunchFailed(f"{chromium.executable} did not load a page in {timeout_seconds:g} s") from error
+    except Error as error:
+        raise LaunchFailed(f"{chromium.executable} does not start: {_reason(error)}") from error
+    return Probe(version=version, launch_seconds=launched - started, page_seconds=loaded - launched)
+
+
+def _reason(error: Error) -> str:
+    """Prefer the browser's own words, which Playwright keeps below its own, without their time and place."""
+    own = re.search(r"\[err\] (?:\[[^]]*\] )?(.+)", error.message)
+    return own.group(1) if own else error.message.strip().partition("\n")[0]

@@ -1,0 +1,145 @@
+"""One Chromium process: launched when first needed, launched anew after a crash, never left behind.
+
+Invariant: at most one launch runs at a time, and every call to the browser ends within a time limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Error as PlaywrightError
+
+from browser.chromium import find_chromium
+from browser.errors import LaunchFailed, SlotCrashed
+
+logger = logging.getLogger(__name__)
+
+# Text is all that is read: without images and fonts a page loads faster, and the HTTP cache stays on, which a request
+# interceptor would switch off (measured: Playwright routing makes 35 requests of a second page's 1).
+_FLAGS = (
+    "--blink-settings=imagesEnabled=false",
+    "--disable-remote-fonts",
+    "--disable-gpu",
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """How a Chromium is started.
+
+    Attributes:
+        executable: Which one; None: the first that `find_chromium` finds.
+        headed: Whether it shows a window.
+        launch_seconds: How long a start may take.
+        close_seconds: How long a call that closes something may take.
+    """
+
+    executable: Path | None = None
+    headed: bool = False
+    launch_seconds: float = 30.0
+    close_seconds: float = 5.0
+
+
+class BrowserProcess:
+    """A Chromium process that is there when asked for.
+
+    Args:
+        playwright: The driver that starts it.
+        options: How it is started.
+
+    Resource handling: owns the process; close it with `aclose()`.
+    """
+
+    def __init__(self, playwright: Playwright, *, options: LaunchOptions) -> None:
+        self._playwright = playwright
+        self._options = options
+        self._browser: Browser | None = None
+        self._launching = asyncio.Lock()
+        self.launches = 0
+        """How many times it has been started."""
+
+    async def start(self) -> None:
+        """Launch the browser where it does not run.
+
+        Raises:
+            BrowserNotFound: There is no Chromium on this machine.
+            LaunchFailed: It does not start.
+        """
+        await self._running()
+
+    async def new_context(self, *, extra_http_headers: dict[str, str] | None = None) -> BrowserContext:
+        """Make a fresh context, launching the browser first where it does not run.
+
+        Raises:
+            BrowserNotFound: There is no Chromium on this machine.
+            LaunchFailed: It does not start.
+            SlotCrashed: It died meanwhile; asking again launches a new one.
+        """
+        browser = await self._running()
+        try:
+            async with asyncio.timeout(self._options.launch_seconds):
+                # A tall window shows lists that load what comes into view; service workers would hide requests from us.
+                return await browser.new_context(
+                    viewport={"width": 1280, "height": 2000},
+                    service_workers="block",
+                    accept_downloads=False,
+                    extra_http_headers=extra_http_headers,
+                )
+        except (PlaywrightError, TimeoutError) as error:
+            raise SlotCrashed("the browser died while a context was being opened") from error
+
+    async def _running(self) -> Browser:
+        async with self._launching:
+            if self._browser is None or not self._browser.is_connected():
+                self._browser = await self._launch(sandbox=os.name != "posix" or os.geteuid() != 0)
+                self.launches += 1
+            return self._browser
+
+    async def _launch(self, *, sandbox: bool) -> Browser:
+        chromium = await asyncio.to_thread(find_chromium, self._options.executable)
+        try:
+            return await self._playwright.chromium.launch(
+                executable_path=chromium.executable,
+                headless=not self._options.headed,
+                chromium_sandbox=sandbox,
+                args=list(_FLAGS),
+                timeout=self._options.launch_seconds * 1000,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except PlaywrightError as error:
+            if sandbox and "sandbox" in error.message:
+                logger.warning("Chromium's sandbox does not work on this machine; starting without it.")
+                return await self._launch(sandbox=False)
+            raise LaunchFailed(
+                f"{chromium.executable} does not start: {_first_line(error)}",
+                hint="Run `speccache doctor` to see what is missing.",
+            ) from error
+
+    async def aclose(self) -> None:
+        """Close the browser; bounded in time, and may be called twice."""
+        async with self._launching:
+            browser, self._browser = self._browser, None
+        if browser is not None:
+            await end_quietly(browser.close(), seconds=self._options.close_seconds)
+
+
+async def end_quietly(closing: Awaitable[None], *, seconds: float) -> None:
+    """Wait for something to close; what is dead or does not answer in time counts as closed."""
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(seconds):
+            await closing
+
+
+def _first_line(error: PlaywrightError) -> str:
+    return error.message.strip().splitlines()[0]

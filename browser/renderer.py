@@ -1,0 +1,100 @@
+"""Turns what the reader took from a page into markdown.
+
+Invariant: `[text][12]` and `[button "Save"][c3]` in the result are always a link and a control of the page. Text that
+only looks like one gets a space between its brackets.
+
+Everything here is pure and may run in any thread. It is Python that runs long, never one long call into C, so that an
+event loop beside it keeps its turns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from bs4 import BeautifulSoup
+from markdownify import ATX, MarkdownConverter
+
+if TYPE_CHECKING:
+    from bs4.element import Tag
+
+# The reader takes these characters out of all text, so in here they can only stand for the brackets of markers.
+_OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
+_BRACKETS = str.maketrans({_OPEN: "[", _MIDDLE: "][", _CLOSE: "]"})
+_IMITATION = re.compile(rf"\](?=[\[{_OPEN}]c?\d+[\]{_MIDDLE}])")
+_WHITE_SPACE = re.compile(r"\s+")
+
+
+class _Converter(MarkdownConverter):  # type: ignore[misc]  # the package is not typed
+    """Adds markers, and cells that hold one line whatever was in them."""
+
+    def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marker(text, f"{el['n']}")
+
+    def convert_control(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        state = f" {el['state']}" if el["state"] else ""
+        name = _WHITE_SPACE.sub(" ", text).strip().replace('"', "'")
+        return _marker(f'{el["kind"]} "{name}"{state}', f"c{el['n']}")
+
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        # The package counts the items before each one, which is quadratic.
+        bullet = f"{el['value']}. " if el.has_attr("value") else "- "
+        indent = " " * len(bullet)
+        lines = text.strip().split("\n")
+        body = "\n".join([lines[0], *(indent + line if line else line for line in lines[1:])])
+        return f"{bullet}{body}\n" if body else "\n"
+
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f" {_WHITE_SPACE.sub(' ', text).strip().replace('|', chr(92) + '|')} |"
+
+    convert_th = convert_td
+
+
+def _marker(text: str, number: str) -> str:
+    inner = text.strip()
+    if not inner:
+        return ""
+    before = " " if text[0].isspace() else ""
+    after = " " if text[-1].isspace() else ""
+    return f"{before}{_OPEN}{inner}{_MIDDLE}{number}{_CLOSE}{after}"
+
+
+def render(html: str) -> str:
+    """Render one piece of the reader's clean HTML as markdown."""
+    soup = BeautifulSoup(html, "html.parser")
+    try:
+        markdown = _converter().convert_soup(soup)
+    except RecursionError:  # nested deeper than the reader ever writes
+        markdown = soup.get_text("\n")
+    return _plain_brackets(markdown).strip("\n")
+
+
+def render_pieces(pieces: Iterable[str]) -> str:
+    """Render a page that comes in pieces, each of whole blocks."""
+    return "\n\n".join(filter(None, map(render, pieces)))
+
+
+def render_text(pieces: Iterable[str], *, content_type: str) -> str:
+    """Render a document that is no HTML: plain text as it is, anything else in a code fence."""
+    text = "".join(map(_plain_brackets, pieces)).strip("\n")
+    if content_type in {"text/plain", "text/markdown"} or not text:
+        return text
+    language = "json" if content_type.endswith("json") else "xml" if content_type.endswith("xml") else ""
+    longest = max(map(len, re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _plain_brackets(markdown: str) -> str:
+    return _IMITATION.sub("] ", markdown).translate(_BRACKETS)
+
+
+def _converter() -> _Converter:
+    return _Converter(
+        heading_style=ATX,
+        escape_asterisks=False,
+        escape_underscores=False,
+        table_infer_header=True,
+        code_language_callback=lambda el: el.get("lang") or "",
+    )

@@ -1,0 +1,156 @@
+"""An environment whose next observation may already be there.
+
+Invariant: `step` gives what the wrapped environment's `step` would give; the target can tell the two apart only by the
+clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic
+
+from speccache.environment import ActionT, ObservationT, Speculable, Step
+from speccache.events import EventKind, Listener
+from speccache.flight import Flights
+from speccache.options import SpeculationOptions
+from speccache.predictor import Predictor
+from speccache.recorder import Recorder
+from speccache.speculator import Speculator
+from speccache.store import Store
+
+
+class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
+    """Wraps a speculable environment: guesses run ahead while the target thinks.
+
+    Args:
+        environment: The environment; closed together with this one.
+        predictors: What guesses the target's next actions; with none, only visited observations are kept.
+        options: How much is run ahead and kept.
+        gate: Says why a guess must not be run ahead; None if it may be.
+        listener: Called with every event.
+        size_of: Bytes that an observation occupies.
+        max_age_of: Seconds for which an observation may be used again; 0: never; None: as long as the store keeps it.
+        clock: Where the time comes from, in seconds.
+
+    Resource handling: `aclose()` ends all that was started here, then closes the environment.
+    Cancellation: a cancelled `step` leaves the wrapped environment as its own `step` or `adopt` leaves it.
+    """
+
+    def __init__(
+        self,
+        environment: Speculable[ActionT, ObservationT],
+        *,
+        predictors: Sequence[Predictor[ActionT, ObservationT]] = (),
+        options: SpeculationOptions = SpeculationOptions(),
+        gate: Callable[[ActionT], str | None] = lambda _: None,
+        listener: Listener | None = None,
+        size_of: Callable[[ObservationT], int] = lambda _: 0,
+        max_age_of: Callable[[ObservationT], float | None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._environment = environment
+        self._size_of = size_of
+        self._max_age_of = max_age_of
+        self._recorder = Recorder(listener, clock=clock)
+        self._trajectory: list[Step[ActionT, ObservationT]] = []
+        self._flights: Flights[ObservationT] = Flights(clock=clock)
+        self._store: Store[ObservationT] = Store(
+            max_entries=options.max_entries,
+            max_bytes=options.max_bytes,
+            max_age_seconds=options.max_age_seconds,
+            clock=clock,
+        )
+        self._speculator = Speculator(
+            environment,
+            predictors=predictors,
+            store=self._store,
+            flights=self._flights,
+            recorder=self._recorder,
+            options=options,
+            keep=self._keep,
+            gate=gate,
+        )
+
+    async def step(self, action: ActionT, /) -> ObservationT:
+        """Do the action, from what is known already where that is possible, and start guessing what comes next."""
+        key = self._environment.key(action)
+        observation = await (self._direct(action) if key is None else self._fetch(action, key))
+        self._trajectory.append(Step(action, observation))
+        self._recorder.turn += 1
+        self._speculator.observe(tuple(self._trajectory))
+        return observation
+
+    async def _direct(self, action: ActionT) -> ObservationT:
+        started_seconds = self._recorder.now()
+        observation = await self._environment.step(action)
+        waited_seconds = self._recorder.now() - started_seconds
+        self._recorder.record(EventKind.DIRECT, action, waited_seconds=waited_seconds)
+        return observation
+
+    async def _fetch(self, action: ActionT, key: Hashable) -> ObservationT:
+        entry = self._store.get(key)
+        if entry is not None:
+            await self._environment.adopt(action, entry.value)
+            self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds)
+            return entry.value
+        joined = await self._join(action, key) if key in self._flights else None
+        if joined is not None:
+            await self._environment.adopt(action, joined.observation)
+            return joined.observation
+        return await self._miss(action, key)
+
+    async def _join(self, action: ActionT, key: Hashable) -> Step[ActionT, ObservationT] | None:
+        """Wait for the running load; None where it ends without anything to use: the ordinary path is still there."""
+        hidden_seconds = self._flights.running_seconds(key)
+        started_seconds = self._recorder.now()
+        self._speculator.hold()
+        try:
+            observation = await self._flights.run(key, lambda: self._environment.peek(action))
+        except Exception:  # noqa: BLE001 - a speculation is one of the three borders; the speculator counts it
+            return None
+        finally:
+            self._speculator.release()
+        waited_seconds = self._recorder.now() - started_seconds
+        self._recorder.record(
+            EventKind.JOIN, action, key=key, seconds=hidden_seconds + waited_seconds, waited_seconds=waited_seconds
+        )
+        return Step(action, observation)
+
+    async def _miss(self, action: ActionT, key: Hashable) -> ObservationT:
+        started_seconds = self._recorder.now()
+        self._speculator.hold()
+        try:
+            observation = await self._environment.step(action)
+        finally:
+            self._speculator.release()
+        waited_seconds = self._recorder.now() - started_seconds
+        self._keep(key, observation, 0.0)
+        self._recorder.record(EventKind.MISS, action, key=key, waited_seconds=waited_seconds)
+        return observation
+
+    def _keep(self, key: Hashable, observation: ObservationT, load_seconds: float) -> int | None:
+        """Store an observation; its size in bytes, or None where it was not kept."""
+        size_bytes = self._size_of(observation)
+        kept = self._store.put(
+            key,
+            observation,
+            size_bytes=size_bytes,
+            load_seconds=load_seconds,
+            max_age_seconds=self._max_age_of(observation),
+        )
+        return size_bytes if kept else None
+
+    async def aclose(self) -> None:
+        """End every load, then close the environment; shielded, and may be called twice."""
+        await asyncio.shield(asyncio.create_task(self._close(), name="close speculative environment"))
+
+    async def _close(self) -> None:
+        try:
+            await self._speculator.aclose()
+        finally:
+            await self._environment.aclose()
+
+    def __repr__(self) -> str:
+        return f"<SpeculativeEnvironment turn={self._recorder.turn} {self._store} {self._flights} {self._speculator}>"

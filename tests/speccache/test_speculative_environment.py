@@ -1,0 +1,263 @@
+"""Hit, join, miss: the target sees the same, only sooner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+
+from speccache import Account, Event, EventKind, SpeculationOptions, SpeculativeEnvironment, Unspeculable
+from tests.conformance import check_law
+from tests.speccache.maze import Maze, Script
+
+Environments = Callable[..., SpeculativeEnvironment[str, str]]
+
+
+@pytest.fixture
+async def maze() -> Maze:
+    return Maze()
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+async def speculative(maze: Maze, events: list[Event]) -> AsyncIterator[Environments]:
+    made: list[SpeculativeEnvironment[str, str]] = []
+
+    def make(*turns: Sequence[str] | Exception, **options: int) -> SpeculativeEnvironment[str, str]:
+        environment = SpeculativeEnvironment(
+            maze, predictors=[Script(*turns)], options=SpeculationOptions(**options), listener=events.append
+        )
+        made.append(environment)
+        return environment
+
+    yield make
+    for environment in made:
+        await environment.aclose()
+        assert "running=0 waiters=0" in repr(environment)
+        assert "running=0 queued=0" in repr(environment)
+    assert not +maze.peeking
+
+
+def kinds(events: list[Event]) -> list[EventKind]:
+    return [event.kind for event in events]
+
+
+async def until(events: list[Event], kind: EventKind, count: int = 1) -> None:
+    while kinds(events).count(kind) < count:
+        await asyncio.sleep(0)
+
+
+async def test_a_hit_is_there_at_once(maze: Maze, events: list[Event], speculative: Environments) -> None:
+    environment = speculative(["a", "b"])
+    await environment.step("start")
+    await until(events, EventKind.LOAD, 2)
+    assert await environment.step("a") == "view of a"
+    assert maze.room == "a"
+    assert maze.entered == ["start"]
+    assert events[-1].kind is EventKind.HIT
+
+
+async def test_the_load_starts_before_the_decision(maze: Maze, events: list[Event], speculative: Environments) -> None:
+    maze.shut("a")
+    environment = speculative(["a"])
+    await environment.step("start")
+    await maze.until_peeking("a")
+    assert kinds(events) == [EventKind.MISS, EventKind.LAUNCH]
+
+
+async def test_a_join_waits_for_the_rest_only(maze: Maze, events: list[Event], speculative: Environments) -> None:
+    gate = maze.shut("a")
+    environment = speculative(["a"])
+    await environment.step("start")
+    await maze.until_peeking("a")
+    step = asyncio.create_task(environment.step("a"))
+    await asyncio.sleep(0)
+    gate.set()
+    assert await step == "view of a"
+    assert maze.room == "a"
+    assert maze.peeked == ["a"]
+    assert EventKind.JOIN in kinds(events)
+
+
+async def test_a_miss_never_waits_for_a_speculation(maze: Maze, speculative: Environments) -> None:
+    maze.shut("a")
+    maze.shut("b")
+    environment = speculative(["a", "b"], max_running=2)
+    await environment.step("start")
+    await maze.until_peeking("a", "b")
+    assert await environment.step("c") == "view of c"
+    assert maze.entered == ["start", "c"]
+
+
+async def test_nothing_new_starts_while_the_target_loads(maze: Maze, speculative: Environments) -> None:
+    first, slow = maze.shut("a"), maze.shut("c")
+    environment = speculative(["a", "b"], max_running=1)
+    await environment.step("start")
+    await maze.until_peeking("a")
+    step = asyncio.create_task(environment.step("c"))
+    await asyncio.sleep(0)
+    first.set()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert maze.peeked == ["a"]
+    slow.set()
+    await step
+
+
+async def test_a_failed_speculation_is_counted_and_the_ordinary_path_taken(
+    maze: Maze, events: list[Event], speculative: Environments
+) -> None:
+    gate = maze.shut("a")
+    maze.broken = {"a": RuntimeError("no door"), "b": Unspeculable("trap")}
+    environment = speculative(["a", "b"])
+    await environment.step("start")
+    await maze.until_peeking("a")
+    step = asyncio.create_task(environment.step("a"))
+    await asyncio.sleep(0)
+    gate.set()
+    assert await step == "view of a"
+    assert maze.entered == ["start", "a"]
+    await until(events, EventKind.REFUSE)
+    account = Account()
+    for event in events:
+        account(event)
+    assert account.failures == {"RuntimeError: no door": 1}
+    assert account.refusals == {"trap": 1}
+    assert (account.hits, account.joins, account.misses) == (0, 0, 2)
+    assert (account.speculated, account.wasted) == (2, 2)
+
+
+async def test_a_failing_predictor_is_counted(events: list[Event], speculative: Environments) -> None:
+    environment = speculative(ValueError("no idea"), ["a"])
+    await environment.step("start")
+    await until(events, EventKind.FAIL)
+    await environment.step("b")
+    await until(events, EventKind.LOAD)
+
+
+async def test_max_guesses_caps_a_turn(maze: Maze, events: list[Event], speculative: Environments) -> None:
+    environment = speculative(["a", "a", "look", "b", "c", "d"], max_guesses=3)
+    await environment.step("start")
+    await until(events, EventKind.LOAD, 3)
+    assert sorted(maze.peeked) == ["a", "b", "c"]
+
+
+async def test_a_new_guess_takes_the_slot_of_an_implausible_one(
+    maze: Maze, events: list[Event], speculative: Environments
+) -> None:
+    maze.shut("a")
+    environment = speculative(["a"], ["b"], max_running=1)
+    await environment.step("start")
+    await maze.until_peeking("a")
+    await environment.step("c")
+    await until(events, EventKind.LOAD)
+    cancelled = [event for event in events if event.kind is EventKind.CANCEL]
+    assert [(event.action, event.reason) for event in cancelled] == [("a", "implausible")]
+    assert maze.peeked == ["a", "b"]
+
+
+async def test_a_page_visited_before_is_a_hit(maze: Maze, events: list[Event], speculative: Environments) -> None:
+    environment = speculative()
+    await environment.step("a")
+    await environment.step("b")
+    await environment.step("a")
+    assert kinds(events) == [EventKind.MISS, EventKind.MISS, EventKind.HIT]
+    assert maze.entered == ["a", "b"]
+
+
+async def test_an_action_without_key_goes_straight_through(events: list[Event], speculative: Environments) -> None:
+    environment = speculative()
+    assert await environment.step("look") == "view of start"
+    assert kinds(events) == [EventKind.DIRECT]
+
+
+async def test_a_step_that_is_cancelled_leaves_nothing_behind(maze: Maze, speculative: Environments) -> None:
+    maze.shut("a")
+    environment = speculative(["a"])
+    await environment.step("start")
+    await maze.until_peeking("a")
+    join = asyncio.create_task(environment.step("a"))
+    await asyncio.sleep(0)
+    join.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await join
+    assert "held=0" in repr(environment)
+    maze.shut("b")
+    miss = asyncio.create_task(environment.step("b"))
+    await asyncio.sleep(0)
+    miss.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await miss
+    assert "held=0" in repr(environment)
+
+
+async def test_closing_ends_running_loads_and_may_be_repeated(
+    maze: Maze, events: list[Event], speculative: Environments
+) -> None:
+    maze.shut("a")
+    environment = speculative(["a"])
+    await environment.step("start")
+    await maze.until_peeking("a")
+    await environment.aclose()
+    assert not +maze.peeking
+    assert (events[-1].kind, events[-1].reason) == (EventKind.CANCEL, "closed")
+    await environment.aclose()
+    assert maze.closed == 2
+
+
+async def test_a_guess_is_never_stored_under_another_places_key(events: list[Event]) -> None:
+    class Turning(Maze):
+        """The view depends on the room one stands in, and so does the key."""
+
+        def key(self, action: str) -> str | None:
+            return f"{action} from {self.room}"
+
+    maze = Turning()
+    environment = SpeculativeEnvironment(
+        maze, predictors=[Script(["a", "b"])], options=SpeculationOptions(max_running=1), listener=events.append
+    )
+    maze.shut("a")
+    await environment.step("start")
+    await maze.until_peeking("a")
+    await environment.step("c")
+    maze.gates["a"].set()
+    await until(events, EventKind.LOAD)
+    assert "no-slot" in {event.reason for event in events}
+    await environment.step("a")
+    assert events[-1].kind is EventKind.MISS
+    await environment.aclose()
+
+
+async def test_hidden_time_is_what_ran_behind_the_thinking(maze: Maze, events: list[Event]) -> None:
+    now = [0.0]
+    account = Account()
+    environment = SpeculativeEnvironment(maze, predictors=[Script(["a", "b"])], listener=account, clock=lambda: now[0])
+    gates = [maze.shut("a"), maze.shut("b")]
+    await environment.step("start")
+    await maze.until_peeking("a", "b")
+    now[0] = 3.0
+    gates[0].set()
+    while "entries=2" not in repr(environment):
+        await asyncio.sleep(0)
+    await environment.step("a")
+    step = asyncio.create_task(environment.step("b"))
+    await asyncio.sleep(0)
+    now[0] = 4.0
+    gates[1].set()
+    await step
+    assert (account.hits, account.joins, account.wasted) == (1, 1, 0)
+    assert account.hidden_seconds == 6.0
+    assert account.waited_seconds == 1.0
+    await environment.aclose()
+
+
+async def test_the_maze_keeps_the_law() -> None:
+    async def fresh() -> Maze:
+        return Maze()
+
+    await check_law(fresh, first="a", then=["look", "b", "a"])
