@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from agent import flags
-from agent.console import ExitCode, err, exit_code, run, show_error
+from agent.console import ExitCode, err, exit_code, run, show_error, tell
 from agent.doctor import Check, examine
 from agent.errors import AgentError
 from agent.events import RunListener
@@ -27,8 +27,8 @@ from agent.outcome import Outcome
 from agent.progress import Progress
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.trace import Trace, default_path
-from agent.wiring import absolute, open_pool, web_environment
 from agent.wiring import ask as ask_question
+from agent.wiring import checked, open_pool, web_environment
 from browser.action import More, Visit
 from browser.errors import BrowserError
 from browser.installation import install_browser as install
@@ -81,7 +81,7 @@ def ask(
             allow_hosts=tuple(allow_host) if allow_host else None,
         )
         path = None if no_trace else trace or default_path(question)
-        return await _ask(question, absolute(url), settings, path, verbose=verbose, quiet=quiet)
+        return await _ask(question, checked(url), settings, path, verbose=verbose, quiet=quiet)
 
     outcome = run(work(), verbose=verbose)
     if as_json:
@@ -115,20 +115,18 @@ def show_outcome(outcome: Outcome) -> None:
         hint = outcome.error.hint if isinstance(outcome.error, AgentError | BrowserError) else ""
         show_error(outcome.reason, hint=hint)
         for step in outcome.trajectory:
-            err.print(f"  read: {escape(step.observation.url)}", highlight=False, soft_wrap=True)
+            tell(f"  read: {step.observation.url}")
     shares, account = outcome.shares, outcome.account
     if outcome.target == EMBEDDED:
-        err.print("(no model configured: the answer is a quotation; a model does better, see --target and --base-url)")
-    err.print(
+        tell("no model configured: the answer is a quotation; a model does better, see --target and --base-url")
+    tell(
         f"{outcome.turns} turns, {shares.total_seconds:.1f} s: target {shares.target_seconds:.1f} s,"
         f" waiting for pages {shares.exposed_seconds:.1f} s (hidden {shares.hidden_seconds:.1f} s);"
         f" {account.hits} hits, {account.joins} joins, {account.misses} misses,"
-        f" {account.wasted} of {account.speculated} loads ahead unused",
-        highlight=False,
-        soft_wrap=True,
+        f" {account.wasted} of {account.speculated} loads ahead unused"
     )
     if outcome.trace:
-        err.print(f"trace: {escape(outcome.trace)}", highlight=False, soft_wrap=True)
+        tell(f"trace: {outcome.trace}")
 
 
 def _exit_code(outcome: Outcome) -> ExitCode:
@@ -150,7 +148,7 @@ def fetch(
 
     async def work() -> Observation:
         settings = load_settings(browser=browser, allow_hosts=tuple(allow_host) if allow_host else None)
-        address = absolute(url)
+        address = checked(url)
         async with open_pool(settings) as pool:
             web = web_environment(settings, pool, address)
             try:
@@ -165,15 +163,26 @@ def fetch(
     document = observation.document
     if as_json:
         typer.echo(json.dumps(asdict(observation), ensure_ascii=False, indent=2))
-    elif document.problem is None:
-        typer.echo(observation.text)
-        status = f"{document.status} {document.title!r} {document.url}"
-        ready = f"ready: {document.readiness} after {document.timings.total_seconds:.2f} s"
-        parts = f"part {observation.part} of {observation.parts}"
-        err.print(f"{status}; {parts}, {len(document.links)} links; {ready}", highlight=False, soft_wrap=True)
     else:
+        _show_page(observation)
+    found = document.problem is None and (document.status or 0) < 400
+    raise typer.Exit(ExitCode.ANSWERED if found else ExitCode.NOT_ANSWERED)
+
+
+def _show_page(observation: Observation) -> None:
+    document = observation.document
+    if document.problem is not None:
         show_error(document.problem)
-    raise typer.Exit(ExitCode.ANSWERED if document.problem is None else ExitCode.NOT_ANSWERED)
+        return
+    typer.echo(observation.text)
+    tell(
+        f"{document.status} {document.title!r} {document.url}; part {observation.part} of {observation.parts},"
+        f" {len(document.links)} links; {document.readiness} after {document.timings.total_seconds:.2f} s"
+    )
+    for note in document.notes:
+        tell(f"note: {note}")
+    if (document.status or 0) >= 400:
+        show_error(f"the server answered {document.url} with HTTP {document.status}")
 
 
 @app.command()
@@ -204,7 +213,7 @@ def _show_checks(checks: Sequence[Check]) -> None:
 @app.command("install-browser")
 def install_browser(verbose: flags.Verbose = False) -> None:
     """Get a headless Chromium: Playwright's own download, else the distribution's package."""
-    run(install(lambda line: err.print(escape(line), highlight=False, soft_wrap=True)), verbose=verbose)
+    run(install(tell), verbose=verbose)
 
 
 def main() -> None:

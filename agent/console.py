@@ -47,6 +47,11 @@ def exit_code(error: BaseException) -> ExitCode:
             return ExitCode.NOT_ANSWERED
 
 
+def tell(line: str) -> None:
+    """Print a line on standard error as it is."""
+    err.print(escape(line), highlight=False, soft_wrap=True)
+
+
 def show_error(message: str, *, hint: str = "") -> None:
     """Tell a person what happened and what to do next."""
     err.print(f"[bold red]error:[/bold red] {escape(message)}", highlight=False, soft_wrap=True)

@@ -3,10 +3,11 @@
 ```
 AgentError
 ├── ConfigurationError     a flag, a setting or a file is wrong; nothing was started
-├── ModelError             a model endpoint could not be used
+├── ModelError             a model could not be used
 │   ├── ModelUnreachable   no connection, or it timed out, after the retries
 │   ├── ModelRefused       it answered that the request, the key or the model's name is wrong
-│   └── ModelUnreadable    it answered, but not with anything that can be read as a reply
+│   ├── ModelUnreadable    it answered, but not with anything that can be read as a reply
+│   └── LocalModelMissing  the local model's weights, or what runs them, are not on this machine
 └── TraceUnwritable        the trace file cannot be written
 ```
 """
@@ -31,7 +32,7 @@ class ConfigurationError(AgentError):
 
 
 class ModelError(AgentError):
-    """A model endpoint could not be used."""
+    """A model could not be used."""
 
 
 class ModelUnreachable(ModelError):
@@ -44,6 +45,10 @@ class ModelRefused(ModelError):
 
 class ModelUnreadable(ModelError):
     """The endpoint answered with something that is no reply of a chat model."""
+
+
+class LocalModelMissing(ModelError):
+    """The local model's weights, or the package that runs them, are not on this machine or not as expected."""
 
 
 class TraceUnwritable(AgentError):

@@ -30,11 +30,10 @@ class _SettingsFile(TomlConfigSettingsSource):
     """The file, less what decides where a key is sent: a file found in some folder must not redirect a person's key."""
 
     def __call__(self) -> dict[str, Any]:
-        found = super().__call__()
         for name in ("base_url", "api_key"):
-            if name in found:
-                raise ValueError(f"{name} is not read from a file: use --{name.replace('_', '-')} or the environment")
-        return found
+            if name in self.toml_data:
+                raise ValueError(f"{name} is not read from a file, only from the environment or a flag")
+        return super().__call__()
 
 
 class Settings(BaseSettings):

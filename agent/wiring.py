@@ -25,6 +25,7 @@ from agent.settings import EMBEDDED, Settings
 from agent.target import Target, Usage
 from agent.walk import WalkTarget
 from browser.action import Action, Visit
+from browser.address import check_address
 from browser.environment import WebEnvironment
 from browser.observation import Observation, Readiness
 from browser.page import LoadOptions
@@ -120,9 +121,16 @@ def host_of(url: str) -> str:
         return ""
 
 
-def absolute(url: str) -> str:
-    """Complete an address as a person types it: without a scheme it is https."""
-    return url if "://" in url or url.partition(":")[0] in ("file", "data", "javascript", "about") else f"https://{url}"
+def checked(url: str) -> str:
+    """Complete an address as a person types it (without a scheme it is https), and check that it may be opened.
+
+    Raises:
+        AddressRefused: It is no web address.
+    """
+    has_scheme = "://" in url or url.partition(":")[0] in ("about", "data", "javascript", "mailto", "view-source")
+    address = url if has_scheme else f"https://{url}"
+    check_address(address, named_hosts={host_of(address)})
+    return address
 
 
 async def ask(

@@ -1,28 +1,24 @@
 """The web, read and rendered: a pool of headless Chromium pages, and what an agent sees of them.
 
-`WebEnvironment` is the way in: it walks pages and can be peeked at, so that `speccache` can run ahead of whoever walks.
+Here are the plain values. What drives a browser is imported by name, so that who only handles values does not load a
+driver: `browser.pool.BrowserPool`, and `browser.environment.WebEnvironment`, which walks pages and can be peeked at.
 """
 
 from browser.action import Action, Back, Find, More, Visit
-from browser.environment import WebEnvironment
 from browser.errors import BrowserError
 from browser.observation import Control, Document, Link, Observation, Readiness, Timings
-from browser.pool import BrowserPool, PoolOptions
 
 __all__ = [
     "Action",
     "Back",
     "BrowserError",
-    "BrowserPool",
     "Control",
     "Document",
     "Find",
     "Link",
     "More",
     "Observation",
-    "PoolOptions",
     "Readiness",
     "Timings",
     "Visit",
-    "WebEnvironment",
 ]

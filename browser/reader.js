@@ -632,7 +632,6 @@ async (options) => {
     controls: batches(controls),
     notes: [...notes].slice(0, 10),
     full,
-    settleMilliseconds: readAt,
     readMilliseconds: performance.now() - readAt,
   };
 }

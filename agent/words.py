@@ -1,0 +1,70 @@
+"""The words of a text, and how much of a question they cover: the half of relevance that needs no model.
+
+It sees what the embedding does not: identifiers (`wal_sender_timeout`) and Chinese, Japanese and Korean text, which the
+embedding model was not trained on. Invariant: pure, and the same for the same texts in any order of calls.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+
+_WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{_WIDE}]+|[^\W{_WIDE}]+")
+_WIDE_TOKEN = re.compile(rf"[{_WIDE}]")
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FILE_ENDING = re.compile(r"\.(html?|php|md|aspx?|jsp)\b", re.IGNORECASE)
+_SUFFIX = re.compile(r"(?<=\w{3})(ing|ies|es|ed|s)$")
+_STOP_WORDS = frozenset(
+    "a about according all an and any are as at be by can could did do does for from had has have how i if in into is it"
+    " its kind many may me most much must my no not of on one or our should so some such than that the their there"
+    " these they this to under up us use used using was we were what when where which who whose why will with within"
+    " would you your 的 了 是 在 和 与 有 吗 呢 什么 哪个 哪些 多少 怎么 如何".split()
+)
+
+
+@lru_cache(maxsize=16_384)
+def words(text: str) -> frozenset[str]:
+    """Return the stemmed content words of a text; an identifier counts whole and in its parts, wide text in pairs."""
+    found: set[str] = set()
+    for token in _TOKEN.findall(text.lower()):
+        if _WIDE_TOKEN.match(token):
+            found.update(token[at : at + 2] for at in range(max(1, len(token) - 1)))
+        else:
+            found.update(_SUFFIX.sub("", part) for part in (token, *token.split("_")) if part not in _STOP_WORDS)
+    return frozenset(found - _STOP_WORDS - {""})
+
+
+def url_words(url: str) -> str:
+    """Return the words of a URL's path and fragment, as text."""
+    parts = urlsplit(url)
+    path = _FILE_ENDING.sub(" ", unquote(f"{parts.path} {parts.fragment.partition('?')[0]}"))
+    return " ".join(_TOKEN.findall(_CAMEL_CASE.sub(" ", path)))
+
+
+def is_wide(text: str) -> bool:
+    """Tell whether a text is mainly Chinese, Japanese or Korean."""
+    return 3 * len(_WIDE_TOKEN.findall(text)) > len(text)
+
+
+def weights(question: str, texts: Sequence[str]) -> dict[str, float]:
+    """Weigh the question's words by how rare they are in the texts; the weights add up to one."""
+    known = [words(text) for text in texts]
+    rarity = {
+        word: math.log(1 + len(known) / (0.5 + sum(word in text for text in known))) for word in sorted(words(question))
+    }
+    total = sum(rarity.values())
+    return {word: weight / total for word, weight in rarity.items()} if total else {}
+
+
+def coverage(text: str, weighed: dict[str, float]) -> float:
+    """Return which share of the question a text covers, 0 to 1."""
+    return sum_of(weighed[word] for word in words(text) if word in weighed)
+
+
+def sum_of(values: Iterable[float]) -> float:
+    """Add exactly, so that the order of a set does not show in the last digit."""
+    return math.fsum(values)

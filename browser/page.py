@@ -1,0 +1,243 @@
+"""Loading one page: go there, wait until it can be read, read it at once, render it beside the event loop.
+
+Invariant: whatever the address and the page do, `load` ends within its limits, and the page can be loaded again
+afterwards, or is closed, or `SlotCrashed` says that it is dead. This module is the one edge at which errors of
+Playwright are mapped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mimetypes
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urldefrag
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser.errors import SlotCrashed
+from browser.failure import describe, is_dead
+from browser.incidents import Incidents
+from browser.observation import Control, Document, Link, Readiness, Timings
+from browser.renderer import render, render_text
+
+INIT_SCRIPT: str = files("browser").joinpath("readiness.js").read_text(encoding="utf-8")
+"""Every context whose pages are loaded here needs it: `context.add_init_script(INIT_SCRIPT)`."""
+
+_READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
+
+_MAX_HOPS = 8  # documents that a page may send the browser through by script or refresh
+_LEAVE_SECONDS = 2.0
+_DOWNLOAD_NAME_SECONDS = 1.0
+_NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "application/octet-stream")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """Limits of one load. What is cut at one is said in the document's notes.
+
+    Attributes:
+        navigate_timeout_seconds: From the request to the first byte of the page.
+        settle_cap_seconds: From there until it is read, however busy it still is.
+        read_cap_seconds: For reading it.
+        max_characters: Of its text.
+        max_elements: Of its document.
+        max_links: Links numbered.
+        max_controls: Controls numbered.
+    """
+
+    navigate_timeout_seconds: float = 30.0
+    settle_cap_seconds: float = 5.0
+    read_cap_seconds: float = 5.0
+    max_characters: int = 2_000_000
+    max_elements: int = 250_000
+    max_links: int = 20_000
+    max_controls: int = 5_000
+
+
+_DEFAULT = LoadOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot:
+    """What the reader returns; texts in pieces, tables as batches of JSON."""
+
+    url: str
+    title: str
+    status: int | None
+    contentType: str  # noqa: N815  # the reader's names
+    readiness: str
+    raw: bool
+    chunks: Sequence[str]
+    links: Sequence[str]
+    controls: Sequence[str]
+    notes: Sequence[str]
+    full: str
+    readMilliseconds: float  # noqa: N815
+
+
+async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Document:
+    """Load a URL with a full document load, and read what a person would see there.
+
+    A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
+
+    Cancellation: the page is left at `about:blank`, so that it neither goes on loading nor spoils the next load.
+
+    Raises:
+        SlotCrashed: The page, its context or its browser died.
+    """
+    started = time.perf_counter()
+    async with Incidents(page) as incidents:
+        try:
+            await _go(page, url, options)
+            committed = time.perf_counter()
+            snapshot = await _read(page, options)
+        except asyncio.CancelledError:
+            await _leave(page)
+            raise
+        except TimeoutError:
+            await _abandon(page)
+            document = _failed(url, f"{url} cannot be read: its scripts keep the browser busy without end.")
+        except PlaywrightError as error:
+            document = await _explain(page, url, error, incidents=incidents, options=options)
+        else:
+            read_seconds = snapshot.readMilliseconds / 1000
+            timings = Timings(
+                commit_seconds=committed - started,
+                settle_seconds=max(0.0, time.perf_counter() - committed - read_seconds),
+                read_seconds=read_seconds,
+            )
+            document = await _document(url, snapshot, timings, options=options)
+        return replace(document, notes=(*document.notes, *incidents.notes))
+
+
+async def _go(page: Page, url: str, options: LoadOptions) -> None:
+    if "#" in url and urldefrag(url).url == urldefrag(page.url).url:
+        # It would stay in the document, and a hash route would show the old text under the new address.
+        await page.goto("about:blank", timeout=_LEAVE_SECONDS * 1000)
+    milliseconds = options.navigate_timeout_seconds * 1000
+    try:
+        await page.goto(url, wait_until="commit", timeout=milliseconds)
+    except PlaywrightError as error:
+        # The page before this one had an own navigation under way.
+        if "interrupted by another navigation" not in error.message:
+            raise
+        await page.goto(url, wait_until="commit", timeout=milliseconds)
+
+
+async def _read(page: Page, options: LoadOptions) -> _Snapshot:
+    """Read the page, or the one it sends the browser on to while it is read."""
+    limits = {
+        "capMilliseconds": options.settle_cap_seconds * 1000,
+        "readMilliseconds": options.read_cap_seconds * 1000,
+        "maxCharacters": options.max_characters,
+        "maxElements": options.max_elements,
+        "maxLinks": options.max_links,
+        "maxControls": options.max_controls,
+    }
+    # The page itself keeps both caps, unless it is stuck.
+    seconds = 2 * (options.settle_cap_seconds + options.read_cap_seconds)
+    for _ in range(_MAX_HOPS):
+        try:
+            async with asyncio.timeout(seconds):
+                return _Snapshot(**await page.evaluate(_READER, limits))
+        except PlaywrightError as error:
+            if not _is_leaving(error.message):
+                raise
+    raise PlaywrightError("it sends the browser on to another address again and again")
+
+
+def _is_leaving(message: str) -> bool:
+    return "context was destroyed" in message or "because of a navigation" in message
+
+
+async def _document(url: str, snapshot: _Snapshot, timings: Timings, *, options: LoadOptions) -> Document:
+    content_type = snapshot.contentType.lower()
+    document = Document(
+        requested_url=url,
+        url=snapshot.url,
+        status=snapshot.status,
+        content_type=content_type,
+        title=snapshot.title,
+        timings=timings,
+    )
+    if content_type.startswith(_NO_TEXT):
+        return replace(document, problem=f"{url} is no page with text, it is {content_type}.")
+    started = time.perf_counter()
+    markdown = await _markdown(snapshot, content_type)
+    links = await asyncio.to_thread(_rows, Link, snapshot.links)
+    controls = await asyncio.to_thread(_rows, Control, snapshot.controls)
+    return replace(
+        document,
+        markdown=markdown,
+        links=links,
+        controls=controls,
+        readiness=Readiness(snapshot.readiness),
+        timings=replace(timings, render_seconds=time.perf_counter() - started),
+        notes=(*snapshot.notes, *_cut(snapshot.full, options)),
+    )
+
+
+async def _markdown(snapshot: _Snapshot, content_type: str) -> str:
+    if snapshot.raw:
+        return await asyncio.to_thread(render_text, snapshot.chunks, content_type=content_type)
+    # One turn in a thread for each piece: a load that is cancelled does not go on rendering, and pages share the time.
+    pieces = [await asyncio.to_thread(render, chunk) for chunk in snapshot.chunks]
+    return "\n\n".join(filter(None, pieces))
+
+
+def _rows(row: type[Any], batches: Sequence[str]) -> tuple[Any, ...]:
+    values = [value for batch in batches for value in json.loads(batch)]
+    return tuple(row(number=number, **value) for number, value in enumerate(values, 1))
+
+
+def _cut(full: str, options: LoadOptions) -> tuple[str, ...]:
+    if not full:
+        return ()
+    if full == "time":
+        return (f"The page was cut: reading all of it takes longer than {options.read_cap_seconds:g} seconds.",)
+    limit = getattr(options, f"max_{full}")
+    return (f"The page was cut: it has more than {limit} {full}.",)
+
+
+async def _explain(
+    page: Page, url: str, error: PlaywrightError, *, incidents: Incidents, options: LoadOptions
+) -> Document:
+    """Say why a load failed.
+
+    Raises:
+        SlotCrashed: The page is dead.
+    """
+    message = error.message.removeprefix("Page.goto: ").removeprefix("Page.evaluate: ")
+    if page.is_closed() or is_dead(message):
+        raise SlotCrashed(f"The browser's page died while it loaded {url}") from error
+    if "Download is starting" in message:
+        name = await incidents.wait_for_download(seconds=_DOWNLOAD_NAME_SECONDS) or "unnamed"
+        incidents.notes.clear()  # the problem says it
+        content_type = mimetypes.guess_type(name)[0] or ""
+        problem = f"{url} is a download ({name}), not a page; the file was not kept."
+        return replace(_failed(url, problem), content_type=content_type)
+    return _failed(url, describe(message, url=url, timeout_seconds=options.navigate_timeout_seconds))
+
+
+def _failed(url: str, problem: str) -> Document:
+    return Document(requested_url=url, url=url, problem=problem)
+
+
+async def _leave(page: Page) -> None:
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_LEAVE_SECONDS):
+            await page.goto("about:blank", wait_until="commit")
+
+
+async def _abandon(page: Page) -> None:
+    """Close a page whose scripts never end: no other page can be loaded in it."""
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_LEAVE_SECONDS):
+            await page.close()

@@ -1,0 +1,66 @@
+"""Flag, then environment, then file, then default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.errors import ConfigurationError
+from agent.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SPECCACHE_API_KEY", "SPECCACHE_BASE_URL", "SPECCACHE_POOL_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_each_source_beats_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().pool_size == 4
+    Path("speccache.toml").write_text("pool_size = 5\n")
+    assert load_settings().pool_size == 5
+    monkeypatch.setenv("SPECCACHE_POOL_SIZE", "6")
+    assert load_settings(pool_size=None).pool_size == 6
+    assert load_settings(pool_size=7).pool_size == 7
+
+
+def test_without_key_or_endpoint_the_embedded_target_decides() -> None:
+    settings = load_settings()
+    assert (settings.target_name, settings.draft_name) == ("embedded", None)
+
+
+def test_with_a_key_the_published_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    settings = load_settings()
+    assert (settings.target_name, settings.draft_name) == ("gpt-5-mini", "gpt-4.1-mini")
+    assert "sk-secret" not in repr(settings)
+    assert load_settings(draft="none").draft_name is None
+    assert load_settings(target="embedded").draft_name is None
+
+
+def test_an_unknown_endpoint_needs_a_models_name() -> None:
+    settings = load_settings(base_url="http://localhost:1/v1")
+    with pytest.raises(ConfigurationError, match="which model") as error:
+        _ = settings.target_name
+    assert "--target" in error.value.hint
+    assert load_settings(base_url="http://localhost:1/v1", target="mine").draft_name is None
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("pool_size = 0", "pool_size"),
+        ("pool_size = 'many'", "pool_size"),
+        ("pool_sise = 3", "pool_sise"),
+        ("pool_size = = 3", "cannot be read"),
+        ("base_url = 'https://evil.example/'", "not read from a file"),
+        ("api_key = 'x'", "not read from a file"),
+    ],
+)
+def test_a_wrong_file_is_told_of(content: str, says: str) -> None:
+    Path("speccache.toml").write_text(content)
+    with pytest.raises(ConfigurationError, match=says) as error:
+        load_settings()
+    assert error.value.hint

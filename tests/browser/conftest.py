@@ -1,0 +1,36 @@
+"""One real browser for all tests of this folder; each test has a fresh context, and a site of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from browser.chromium import find_chromium
+from browser.page import INIT_SCRIPT
+from tests.browser.pages import Site
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=find_chromium().executable, args=["--blink-settings=imagesEnabled=false"]
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    context = await browser.new_context(accept_downloads=False, viewport={"width": 1280, "height": 2000})
+    await context.add_init_script(INIT_SCRIPT)
+    yield await context.new_page()
+    await context.close()
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site().serving() as site:
+        yield site
