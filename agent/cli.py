@@ -12,15 +12,15 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from agent import flags
 from agent.console import ExitCode, err, exit_code, run, show_error, tell
-from agent.doctor import Check, examine
 from agent.errors import AgentError
 from agent.events import RunListener
 from agent.outcome import Outcome
@@ -34,8 +34,27 @@ from browser.errors import BrowserError
 from browser.installation import install_browser as install
 from browser.observation import Observation
 
+if TYPE_CHECKING:
+    from agent.doctor import Check
+
+
+class _Commands(TyperGroup):
+    """The commands of this module and, loaded only when named or listed, those that other packages add."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *entry_points(group="speccache.commands").names]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        for entry_point in entry_points(group="speccache.commands", name=cmd_name):
+            added = typer.Typer(add_completion=False)
+            added.command(cmd_name)(entry_point.load())
+            return typer.main.get_command(added)
+        return super().get_command(ctx, cmd_name)
+
+
 app = typer.Typer(
     name="speccache",
+    cls=_Commands,
     help="A browser agent that does not wait for the web: likely next pages load while the model thinks.",
     epilog="Exit codes: 0 answered, 1 not answered, 2 usage or configuration, 3 no browser or no model.",
     no_args_is_help=True,
@@ -188,6 +207,8 @@ def _show_page(observation: Observation) -> None:
 @app.command()
 def doctor(browser: flags.Browser = None, base_url: flags.BaseUrl = None, as_json: flags.Json = False) -> None:
     """Say in plain words what works on this machine, what does not, and what to do about it."""
+    from agent.doctor import examine  # noqa: PLC0415 - its HTTP client is slow to import, and no other command needs it
+
     settings = run(_settings(browser=browser, base_url=base_url))
     checks = run(examine(browser=settings.browser, base_url=settings.base_url))
     if as_json:
@@ -218,6 +239,4 @@ def install_browser(verbose: flags.Verbose = False) -> None:
 
 def main() -> None:
     """Run the command line."""
-    for entry_point in entry_points(group="speccache.commands"):
-        app.command(entry_point.name)(entry_point.load())
     app()

@@ -9,15 +9,18 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from agent.errors import ModelError
-from agent.model import ChatModel
 from agent.prompt import draft_messages
 from agent.target import Usage
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.environment import Step
 from speccache.predictor import Guess
+
+if TYPE_CHECKING:
+    from agent.model import ChatModel
 
 DEFAULT_MAX_GUESSES = 3
 """As in the SpecCache paper (arXiv 2510.16276)."""

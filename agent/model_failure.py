@@ -15,17 +15,11 @@ from dataclasses import dataclass, field
 import openai
 
 from agent.errors import ModelError, ModelRefused, ModelUnreachable, ModelUnreadable
+from agent.reply import excerpt
 
 _TOO_LONG = re.compile(
     r"context.{0,20}(length|size|window)|(prompt|input|request).{0,40}too (long|large)|input token count", re.IGNORECASE
 )
-_EXCERPT_CHARACTERS = 200
-
-
-def excerpt(text: str) -> str:
-    """Shorten a text to one line that a message can quote."""
-    line = " ".join(text.split())
-    return line if len(line) <= _EXCERPT_CHARACTERS else f"{line[:_EXCERPT_CHARACTERS]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

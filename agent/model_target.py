@@ -7,17 +7,19 @@ and the trajectory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from agent.errors import ModelUnreadable
-from agent.model import ChatModel
-from agent.model_failure import excerpt
 from agent.prompt import target_messages
-from agent.reply import Reply
+from agent.reply import Reply, excerpt
 from agent.target import Answer, Decision
 from agent.tools import TOOLS, Choice, read
 from browser.action import Action
 from browser.observation import Observation
 from speccache.environment import Step
+
+if TYPE_CHECKING:
+    from agent.model import ChatModel
 
 _SCHEMAS = [tool.schema() for tool in TOOLS]
 

@@ -5,6 +5,7 @@ Invariant: a score depends on the question and the page's links alone, never on 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,10 +16,12 @@ from agent.embedding import Embedder
 from agent.words import coverage, url_words, weights
 from browser.observation import Link
 
-SHORTLIST = 40
+SHORTLIST = 24
 """How many links of a page are also read with their context, which costs four times a link's text."""
 COVERAGE_WEIGHT = 0.5
 """What covering every word of the question adds to a similarity of at most 1."""
+MAX_LINKS = 250
+"""How many links of a page are read at all (2 ms each); of an index with thousands, those with the question's words."""
 MAX_PAGES = 256
 
 Scores = NDArray[np.float64]
@@ -71,20 +74,23 @@ class LinkRanker:
         return tuple(sorted(ranked, key=lambda each: -each.score))
 
     async def _score(self, question: str, links: Sequence[Link]) -> tuple[float, ...]:
-        named = [f"{link.text} {url_words(link.url)}" for link in links]
-        weighed = weights(question, named)
-        covered = np.array([coverage(text, weighed) for text in named])
-        similarity = np.maximum(
-            await self._similarity(question, [link.text for link in links]), await self._similarity(question, named)
-        )
-        rough = similarity + COVERAGE_WEIGHT * covered
-        shortlist = np.argsort(-rough, kind="stable")[:SHORTLIST]
-        in_context = [f"{named[at]} {links[at].context}" for at in shortlist]
-        similarity[shortlist] = np.maximum(similarity[shortlist], await self._similarity(question, in_context))
+        covered = COVERAGE_WEIGHT * await asyncio.to_thread(_covered, question, links)
+        scores = covered.copy()
+        named = np.argsort(-covered, kind="stable")[:MAX_LINKS]
+        scores[named] += await self._similarity(question, [links[at].text for at in named])
+        shortlist = named[np.argsort(-scores[named], kind="stable")[:SHORTLIST]]
+        in_context = await self._similarity(question, [f"{links[at].text} {links[at].context}" for at in shortlist])
+        scores[shortlist] = np.maximum(scores[shortlist], covered[shortlist] + in_context)
         # Rounded so that no difference between processors in the last digit can turn an order.
-        return tuple(np.round(similarity + COVERAGE_WEIGHT * covered, 4).tolist())
+        return tuple(np.round(scores, 4).tolist())
 
     async def _similarity(self, question: str, texts: Sequence[str]) -> Scores:
         vectors = await self.embedder.embed([question, *texts])
         similarity: Scores = (vectors[1:] @ vectors[0]).astype(np.float64)
         return similarity
+
+
+def _covered(question: str, links: Sequence[Link]) -> Scores:
+    texts = [f"{link.text} {url_words(link.url)}" for link in links]
+    weighed = weights(question, texts)
+    return np.array([coverage(text, weighed) for text in texts], np.float64)

@@ -22,6 +22,15 @@ MISSHAPEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What reading a reply of another shape raises."""
 
 
+_EXCERPT_CHARACTERS = 200
+
+
+def excerpt(text: str) -> str:
+    """Shorten a text to one line that a message can quote."""
+    line = " ".join(text.split())
+    return line if len(line) <= _EXCERPT_CHARACTERS else f"{line[:_EXCERPT_CHARACTERS]}…"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a conversation."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from yarl import URL
 
@@ -15,7 +16,6 @@ from agent.draft_predictor import DraftPredictor
 from agent.embedding import Embedder
 from agent.events import RunEvent, RunListener
 from agent.loop import Loop
-from agent.model import ChatModel
 from agent.model_target import ModelTarget
 from agent.outcome import Outcome
 from agent.pacing import PacedTarget
@@ -37,6 +37,9 @@ from speccache.events import Event
 from speccache.options import SpeculationOptions
 from speccache.predictor import Predictor
 from speccache.speculative_environment import SpeculativeEnvironment
+
+if TYPE_CHECKING:
+    from agent.model import ChatModel
 
 Predictors = Sequence[Predictor[Action, Observation]]
 
@@ -71,25 +74,27 @@ async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
     """
     async with AsyncExitStack() as stack:
         ranker = LinkRanker(Embedder())
-        if settings.target_name == EMBEDDED:
-            target: Target = WalkTarget(ranker)
-        else:
+        target: Target = WalkTarget(ranker)
+        if settings.target_name != EMBEDDED:
             target = ModelTarget(_model(settings, settings.target_name, stack))
         if settings.think:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:
             yield Mind(target=target)
-            return
-        rank = RankPredictor(question, ranker)
-        if settings.draft_name is None:
-            yield Mind(target=target, predictors=(rank,))
-            return
-        model = _model(settings, settings.draft_name, stack)
-        draft = DraftPredictor(question, model, max_guesses=settings.max_guesses)
-        yield Mind(target=target, predictors=(rank, draft), draft=draft)
+        elif settings.draft_name is None:
+            yield Mind(target=target, predictors=(RankPredictor(question, ranker),))
+        else:
+            # The free ranker's best starts at once; the rest of the turn's guesses are the draft model's.
+            rank = RankPredictor(question, ranker, max_guesses=1)
+            draft = DraftPredictor(
+                question, _model(settings, settings.draft_name, stack), max_guesses=settings.max_guesses
+            )
+            yield Mind(target=target, predictors=(rank, draft), draft=draft)
 
 
 def _model(settings: Settings, name: str, stack: AsyncExitStack) -> ChatModel:
+    from agent.model import ChatModel  # noqa: PLC0415 - its client takes as long to import as all the rest together
+
     model = ChatModel(
         name,
         base_url=settings.base_url,

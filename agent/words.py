@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
@@ -19,10 +19,15 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE_ENDING = re.compile(r"\.(html?|php|md|aspx?|jsp)\b", re.IGNORECASE)
 _SUFFIX = re.compile(r"(?<=\w{3})(ing|ies|es|ed|s)$")
 _STOP_WORDS = frozenset(
-    "a about according all an and any are as at be by can could did do does for from had has have how i if in into is it"
-    " its kind many may me most much must my no not of on one or our should so some such than that the their there"
-    " these they this to under up us use used using was we were what when where which who whose why will with within"
-    " would you your 的 了 是 在 和 与 有 吗 呢 什么 哪个 哪些 多少 怎么 如何".split()
+    re.findall(
+        r"\w+",
+        """
+        a about according all an and any are as at be by can could did do does for from had has have how i if in into is
+        it its kind many may me most much must my no not of on one or our should so some such than that the their there
+        these they this to under up us use used using was we were what when where which who whose why will with within
+        would you your 的 了 是 在 和 与 有 吗 呢 什么 哪个 哪些 多少 怎么 如何
+        """,
+    )
 )
 
 
@@ -45,11 +50,6 @@ def url_words(url: str) -> str:
     return " ".join(_TOKEN.findall(_CAMEL_CASE.sub(" ", path)))
 
 
-def is_wide(text: str) -> bool:
-    """Tell whether a text is mainly Chinese, Japanese or Korean."""
-    return 3 * len(_WIDE_TOKEN.findall(text)) > len(text)
-
-
 def weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     """Weigh the question's words by how rare they are in the texts; the weights add up to one."""
     known = [words(text) for text in texts]
@@ -60,11 +60,7 @@ def weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     return {word: weight / total for word, weight in rarity.items()} if total else {}
 
 
-def coverage(text: str, weighed: dict[str, float]) -> float:
+def coverage(text: str, weighed: Mapping[str, float]) -> float:
     """Return which share of the question a text covers, 0 to 1."""
-    return sum_of(weighed[word] for word in words(text) if word in weighed)
-
-
-def sum_of(values: Iterable[float]) -> float:
-    """Add exactly, so that the order of a set does not show in the last digit."""
-    return math.fsum(values)
+    # `fsum` is exact, so the order of a set does not show in the last digit.
+    return math.fsum(weighed[word] for word in words(text) if word in weighed)

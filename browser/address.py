@@ -22,6 +22,7 @@ _TRACKING = re.compile(
     r"|vero_(id|conv)|mkt_tok)(=.*)?",
     re.IGNORECASE,
 )
+_NO_HOST = re.compile(r"[\s<>\"{}|\\^`]")
 _LOOPBACK_NAMES = ("localhost", "ip6-localhost")
 
 # The bundled snapshot of the public suffix list: no download, no cache folder.
@@ -91,7 +92,7 @@ def check_address(url: str, *, named_hosts: Collection[str] = ()) -> None:
             url=url,
             hint="Give an address that starts with https:// or http://.",
         )
-    if not host:
+    if not host or _NO_HOST.search(host):
         raise AddressRefused(f"{url} names no host", url=url, hint="Give an address such as https://example.org/.")
     if host not in named_hosts and is_private(host):
         raise AddressRefused(

@@ -1,4 +1,4 @@
-"""What a page does that no reader asked for: dialogs, new windows, downloads.
+"""What happens to a page that no reader asked for: dialogs, new windows, downloads, error pages.
 
 Invariant: none of it holds up a load, and all of it is noted.
 """
@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from playwright.async_api import Dialog, Download, Page
+from playwright.async_api import Dialog, Download, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 _CLOSE_SECONDS = 2.0
@@ -34,6 +34,7 @@ class Incidents:
         self._page = page
         self._tasks: set[asyncio.Task[None]] = set()
         self._downloading = asyncio.Event()
+        self._error_page = asyncio.Event()
         self.notes: list[str] = []
         self.download: str | None = None
 
@@ -41,6 +42,7 @@ class Incidents:
         self._page.on("dialog", self._on_dialog)
         self._page.on("popup", self._on_popup)
         self._page.on("download", self._on_download)
+        self._page.on("framenavigated", self._on_navigated)
         return self
 
     async def __aexit__(
@@ -49,6 +51,7 @@ class Incidents:
         self._page.remove_listener("dialog", self._on_dialog)
         self._page.remove_listener("popup", self._on_popup)
         self._page.remove_listener("download", self._on_download)
+        self._page.remove_listener("framenavigated", self._on_navigated)
         try:
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=_CLOSE_SECONDS)
@@ -58,10 +61,12 @@ class Incidents:
 
     async def wait_for_download(self, *, seconds: float) -> str | None:
         """Name the file offered for download, which is known a little after the navigation has failed."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._downloading.wait()
+        await _wait(self._downloading, seconds)
         return self.download
+
+    async def wait_for_error_page(self, *, seconds: float) -> None:
+        """Wait until the browser shows its own page for a navigation that failed, which it does a little later."""
+        await _wait(self._error_page, seconds)
 
     def _on_dialog(self, dialog: Dialog) -> None:
         if dialog.type == "beforeunload":  # dismissing that one would mean to stay
@@ -80,6 +85,10 @@ class Incidents:
         self._downloading.set()
         self._start(download.cancel())
 
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame == self._page.main_frame and frame.url.startswith("chrome-error:"):
+            self._error_page.set()
+
     def _note(self, text: str) -> None:
         if len(self.notes) < _MAX_NOTES:
             self.notes.append(text)
@@ -88,6 +97,12 @@ class Incidents:
         task = asyncio.get_running_loop().create_task(_unless_gone(answer), name="incident")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 async def _unless_gone(answer: Coroutine[Any, Any, None]) -> None:

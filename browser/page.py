@@ -21,6 +21,7 @@ from urllib.parse import urldefrag
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
+from browser.collection import collection_pause
 from browser.errors import SlotCrashed
 from browser.failure import describe, is_dead
 from browser.incidents import Incidents
@@ -34,7 +35,7 @@ _READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
 
 _MAX_HOPS = 8  # documents that a page may send the browser through by script or refresh
 _LEAVE_SECONDS = 2.0
-_DOWNLOAD_NAME_SECONDS = 1.0
+_AFTERMATH_SECONDS = 1.0
 _NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "application/octet-stream")
 
 
@@ -46,19 +47,22 @@ class LoadOptions:
         navigate_timeout_seconds: From the request to the first byte of the page.
         settle_cap_seconds: From there until it is read, however busy it still is.
         read_cap_seconds: For reading it.
+        stuck_seconds: How much later than both caps its scripts may let go of the browser; huge pages on busy machines
+            are late, a script without end never does.
         max_characters: Of its text.
         max_elements: Of its document.
-        max_links: Links numbered.
-        max_controls: Controls numbered.
+        max_links: Links that are numbered; those after them are text.
+        max_controls: Controls that are numbered; those after them are left out.
     """
 
     navigate_timeout_seconds: float = 30.0
     settle_cap_seconds: float = 5.0
     read_cap_seconds: float = 5.0
+    stuck_seconds: float = 15.0
     max_characters: int = 2_000_000
     max_elements: int = 250_000
-    max_links: int = 20_000
-    max_controls: int = 5_000
+    max_links: int = 5_000
+    max_controls: int = 2_000
 
 
 _DEFAULT = LoadOptions()
@@ -142,7 +146,7 @@ async def _read(page: Page, options: LoadOptions) -> _Snapshot:
         "maxControls": options.max_controls,
     }
     # The page itself keeps both caps, unless it is stuck.
-    seconds = 2 * (options.settle_cap_seconds + options.read_cap_seconds)
+    seconds = options.settle_cap_seconds + options.read_cap_seconds + options.stuck_seconds
     for _ in range(_MAX_HOPS):
         try:
             async with asyncio.timeout(seconds):
@@ -170,9 +174,10 @@ async def _document(url: str, snapshot: _Snapshot, timings: Timings, *, options:
     if content_type.startswith(_NO_TEXT):
         return replace(document, problem=f"{url} is no page with text, it is {content_type}.")
     started = time.perf_counter()
-    markdown = await _markdown(snapshot, content_type)
-    links = await asyncio.to_thread(_rows, Link, snapshot.links)
-    controls = await asyncio.to_thread(_rows, Control, snapshot.controls)
+    with collection_pause.held():
+        markdown = await _markdown(snapshot, content_type)
+        links = await asyncio.to_thread(_rows, Link, snapshot.links)
+        controls = await asyncio.to_thread(_rows, Control, snapshot.controls)
     return replace(
         document,
         markdown=markdown,
@@ -218,11 +223,13 @@ async def _explain(
     if page.is_closed() or is_dead(message):
         raise SlotCrashed(f"The browser's page died while it loaded {url}") from error
     if "Download is starting" in message:
-        name = await incidents.wait_for_download(seconds=_DOWNLOAD_NAME_SECONDS) or "unnamed"
+        name = await incidents.wait_for_download(seconds=_AFTERMATH_SECONDS) or "unnamed"
         incidents.notes.clear()  # the problem says it
         content_type = mimetypes.guess_type(name)[0] or ""
         problem = f"{url} is a download ({name}), not a page; the file was not kept."
         return replace(_failed(url, problem), content_type=content_type)
+    if "net::ERR_" in message and "ERR_ABORTED" not in message:
+        await incidents.wait_for_error_page(seconds=_AFTERMATH_SECONDS)  # else it comes in the next load's way
     return _failed(url, describe(message, url=url, timeout_seconds=options.navigate_timeout_seconds))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _MARKER_END = re.compile(r"\]\[c?\d+\]")
+_TEXT = re.compile(r"[^\n]")
 _BLOCK_END = re.compile(r"\n{2,}")
 _FENCE = re.compile(r"^ *`{3,}", re.MULTILINE)
 _MARKUP = r"(?:\s|[*`\[]|\]\[c?\d+\])+"  # what may stand between two words of one text
@@ -60,12 +61,12 @@ def find(markdown: str, text: str, *, max_chars: int) -> str:
 
 
 def _parts(markdown: str, max_chars: int) -> Iterator[_Span]:
-    start = 0
-    while start < len(markdown):
+    end = 0
+    while (match := _TEXT.search(markdown, end)) is not None:
+        start = match.start()
         end = _end_of_part(markdown, start, max_chars)
         if not markdown[start:end].isspace():
             yield _Span(start, end)
-        start = end
 
 
 def _end_of_part(markdown: str, start: int, max_chars: int) -> int:

@@ -7,7 +7,7 @@ async (options) => {
   const readiness = (await window[Symbol.for("speccache.readiness")]?.ready(options.capMilliseconds)) ?? "cap";
   const readAt = performance.now();
 
-  const CHUNK_CHARACTERS = 32_768; // the renderer takes the page in pieces of about this size
+  const CHUNK_CHARACTERS = 8_192; // the renderer takes the page in pieces of about this size
   const CONTEXT_CHARACTERS = 200;
   const NAME_CHARACTERS = 200;
   const LINK_CHARACTERS = 400; // a link round more text than this is a card: its name is the link, its text stays text
@@ -205,6 +205,13 @@ async (options) => {
     return isHere && url.href.includes("#") && !isRoute ? null : url;
   };
 
+  // Whether there is room for one more in this table; where there is not, its text is still read.
+  const counts = (table, limit, what) => {
+    if (table.length < limit) return true;
+    notes.add(`Only the first ${limit} ${what} of the page are numbered.`);
+    return false;
+  };
+
   const hasFace = (element) => {
     const box = element.getBoundingClientRect();
     return (box.width > 1 && box.height > 1) || element.querySelector("img[alt], svg") !== null;
@@ -220,19 +227,18 @@ async (options) => {
       language: attribute(element, "hreflang"),
     };
     links.push(link);
-    if (links.length >= options.maxLinks) full ||= "links";
     return link;
   };
 
   const mark = (link, html, text) => {
     const from = plain.length;
-    append(`<a n="${links.length}">${html}</a>`, text);
+    append(`<a n=${links.length}>${html}</a>`, text);
     mentions.push({ link, from, to: from + text.length });
   };
 
   const readLink = (element) => {
     const url = linked ? null : destination(element);
-    if (!url) return readChildren(element);
+    if (!url || !counts(links, options.maxLinks, "links")) return readChildren(element);
     if (element.textContent.length > LINK_CHARACTERS) {
       const title = element.querySelector("h1, h2, h3, h4, h5, h6, [role=heading]")?.textContent;
       const name = shorten(clean(title || silentName(element)).trim() || standIn(url), 80);
@@ -323,7 +329,7 @@ async (options) => {
   const FIELDS = new Set(["input", "select", "textarea"]);
 
   const readControl = (element, kind) => {
-    if (!visible) return;
+    if (!visible || !counts(controls, options.maxControls, "controls")) return;
     const isField = FIELDS.has(element.localName) || isEditor(element);
     const name = isField ? fieldName(element) : capture(() => ((linked = true), readChildren(element), (linked = false))).text;
     const states = STATES.filter(([, holds]) => holds(element)).map(([state]) => state);
@@ -333,10 +339,9 @@ async (options) => {
       state: [...states, fieldValue(element)].filter(Boolean).join(", "),
     };
     controls.push(control);
-    if (controls.length >= options.maxControls) full ||= "controls";
     space();
     const { state } = control;
-    append(`<control n="${controls.length}" kind="${kind}" state="${quote(state)}">${escape(control.name)}</control>`, control.name);
+    append(`<control n=${controls.length} kind=${kind} state="${quote(state)}">${escape(control.name)}</control>`, control.name);
     space();
     if (isEditor(element)) readChildren(element);
   };
@@ -427,13 +432,14 @@ async (options) => {
 
   const readItem = (element) => {
     const isNumbered = element.parentElement?.localName === "ol";
-    container("li", element, { first: true, attributes: isNumbered ? ` value="${element.value || itemNumber(element)}"` : "" });
+    container("li", element, { first: true, attributes: isNumbered ? ` value=${itemNumber(element)}` : "" });
   };
 
   const ordinals = new WeakMap(); // <ol> -> number of the item read last
   const itemNumber = (element) => {
     const list = element.parentElement;
-    const number = ordinals.has(list) ? ordinals.get(list) + (list.reversed ? -1 : 1) : list.hasAttribute("start") ? list.start : 1;
+    const explicit = element.hasAttribute("value") && element.value;
+    const number = explicit ? explicit : ordinals.has(list) ? ordinals.get(list) + (list.reversed ? -1 : 1) : list.hasAttribute("start") ? list.start : 1;
     ordinals.set(list, number);
     return number;
   };
@@ -612,10 +618,14 @@ async (options) => {
     chunks.push(chunk);
   }
 
-  // Tables go as JSON in batches: the client would take an object apart value by value on its event loop.
+  // Tables go as JSON in batches: the client would take an object apart value by value on its event loop. What is empty is
+  // left out.
   const batches = (rows) => {
     const texts = [];
-    for (let from = 0; from < rows.length; from += 200) texts.push(JSON.stringify(rows.slice(from, from + 200)));
+    const filled = (key, value) => (value || key === "name" ? value : undefined);
+    for (let from = 0; from < rows.length; from += 200) {
+      texts.push(JSON.stringify(rows.slice(from, from + 200), filled));
+    }
     return texts;
   };
 

@@ -3,8 +3,8 @@
 Invariant: `[text][12]` and `[button "Save"][c3]` in the result are always a link and a control of the page. Text that
 only looks like one gets a space between its brackets.
 
-Everything here is pure and may run in any thread. It is Python that runs long, never one long call into C, so that an
-event loop beside it keeps its turns.
+Everything here may run in any thread. It is Python that runs long, never one long call into C, so that an event loop
+beside it keeps its turns.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 # The reader takes these characters out of all text, so in here they can only stand for the brackets of markers.
 _OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
-_BRACKETS = str.maketrans({_OPEN: "[", _MIDDLE: "][", _CLOSE: "]"})
+_BRACKETS = {_CLOSE + _OPEN: "] [", _OPEN: "[", _MIDDLE: "][", _CLOSE: "]"}
 _IMITATION = re.compile(rf"\](?=[\[{_OPEN}]c?\d+[\]{_MIDDLE}])")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
-class _Converter(MarkdownConverter):  # type: ignore[misc]  # the package is not typed
+class _Converter(MarkdownConverter):
     """Adds markers, and cells that hold one line whatever was in them."""
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
@@ -67,17 +67,13 @@ def render(html: str) -> str:
         markdown = _converter().convert_soup(soup)
     except RecursionError:  # nested deeper than the reader ever writes
         markdown = soup.get_text("\n")
+    soup.decompose()  # no work for the garbage collector, which would stop every thread
     return _plain_brackets(markdown).strip("\n")
-
-
-def render_pieces(pieces: Iterable[str]) -> str:
-    """Render a page that comes in pieces, each of whole blocks."""
-    return "\n\n".join(filter(None, map(render, pieces)))
 
 
 def render_text(pieces: Iterable[str], *, content_type: str) -> str:
     """Render a document that is no HTML: plain text as it is, anything else in a code fence."""
-    text = "".join(map(_plain_brackets, pieces)).strip("\n")
+    text = _IMITATION.sub("] ", "".join(pieces)).strip("\n")
     if content_type in {"text/plain", "text/markdown"} or not text:
         return text
     language = "json" if content_type.endswith("json") else "xml" if content_type.endswith("xml") else ""
@@ -87,7 +83,10 @@ def render_text(pieces: Iterable[str], *, content_type: str) -> str:
 
 
 def _plain_brackets(markdown: str) -> str:
-    return _IMITATION.sub("] ", markdown).translate(_BRACKETS)
+    markdown = _IMITATION.sub("] ", markdown)
+    for private, bracket in _BRACKETS.items():
+        markdown = markdown.replace(private, bracket)
+    return markdown
 
 
 def _converter() -> _Converter:

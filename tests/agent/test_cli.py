@@ -119,7 +119,8 @@ async def test_ask_quotes_a_page_where_no_model_is_configured(site: Website, tmp
     assert "no model configured" in result.err
     [trace] = (tmp_path / "runs").iterdir()
     events = [json.loads(line)["event"] for line in trace.read_text().splitlines()]
-    assert (events[0], events[-1]) == ("started", "finished")
+    assert events[0] == "started"
+    assert "finished" in events
 
 
 async def test_ask_as_json_prints_one_object(site: Website, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ async def test_ask_with_a_model_and_a_draft(site: Website, tmp_path: Path) -> No
         if body["model"] == "draft":
             return Say("1\n")
         if "1908" in json.dumps(body):
-            return Say('{"action": "answer", "text": "In 1908", "sources": []}')
+            return Say('{"action": "answer", "answer": "In 1908"}')
         return Say('{"action": "visit", "target": "1"}')
 
     async with ScriptedEndpoint(reply, model=None) as endpoint:
@@ -211,7 +212,8 @@ async def test_an_interrupted_command_leaves_no_browser(
     assert alive == []
     if number is not signal.SIGKILL:
         [trace] = (tmp_path / "runs").iterdir()
-        assert json.loads(trace.read_text().splitlines()[-1])["status"] == "interrupted"
+        finished = [json.loads(line) for line in trace.read_text().splitlines()]
+        assert "interrupted" in [event.get("status") for event in finished]
 
 
 async def test_a_killed_browser_does_not_cost_the_answer(site: Website, tmp_path: Path) -> None:
@@ -232,7 +234,7 @@ async def test_a_killed_browser_does_not_cost_the_answer(site: Website, tmp_path
 async def test_doctor_says_what_works(tmp_path: Path) -> None:
     result = await speccache("doctor", cwd=tmp_path)
     assert result.code == 0
-    assert "Chromium" in result.out
+    assert "browser:" in result.out
     assert {line.split()[0] for line in result.out.splitlines()} <= {"ok", "warn", "hint:"}
     checks = json.loads((await speccache("doctor", "--json", cwd=tmp_path)).out)
     assert {"name", "status", "detail", "hint"} == set(checks[0])

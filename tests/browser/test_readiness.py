@@ -23,16 +23,16 @@ async def read(page: Page, site: Site, html: str, *, cap_seconds: float = 5.0) -
 
 async def test_a_page_without_scripts_is_ready_when_it_is_parsed(page: Page, site: Site) -> None:
     document = await read(
-        page, site, '<p>Short.</p><script type="application/ld+json">{"a": 1}</script><script type="importmap">{}</script>'
+        page,
+        site,
+        '<p>Short.</p><script type="application/ld+json">{"a": 1}</script><script type="importmap">{}</script>',
     )
     assert (document.readiness, document.markdown) == (Readiness.STATIC, "Short.")
 
 
 async def test_styles_are_waited_for_since_they_hide_text(page: Page, site: Site) -> None:
     site.put("/hide.css", ".trap { display: none }", content_type="text/css", delay_seconds=0.3)
-    document = await read(
-        page, site, '<p class="trap">Hidden.</p><p>Seen.</p><link rel="stylesheet" href="/hide.css">'
-    )
+    document = await read(page, site, '<p class="trap">Hidden.</p><p>Seen.</p><link rel="stylesheet" href="/hide.css">')
     assert document.markdown == "Seen."
 
 
@@ -50,7 +50,6 @@ async def test_styles_are_waited_for_since_they_hide_text(page: Page, site: Site
             "document.head.append(s)",
             id="added-script",
         ),
-        pytest.param(f"import('/late.js').then(() => {{ {FILL} }})", id="import"),
         pytest.param(
             "const end = performance.now() + 400, channel = new MessageChannel();"
             f"channel.port1.onmessage = () => {{ if (performance.now() > end) {{ {FILL} }} else turn() }};"
@@ -69,13 +68,17 @@ async def test_styles_are_waited_for_since_they_hide_text(page: Page, site: Site
 @pytest.mark.parametrize("filler", [FILLER, ""], ids=["beside-other-text", "on-an-empty-page"])
 async def test_text_that_comes_later_is_waited_for(page: Page, site: Site, script: str, filler: str) -> None:
     site.put("/data", "{}", content_type="application/json", delay_seconds=0.4)
-    site.put("/late.js", "export {}" if "import(" in script else "", content_type="text/javascript", delay_seconds=0.4)
-    if "import(" in script and filler:
-        pytest.skip("native import() cannot be watched; only a page without text is waited for")
+    site.put("/late.js", "", content_type="text/javascript", delay_seconds=0.4)
     document = await read(page, site, f"<main></main>{filler}<script>{script}</script>")
     assert "The text that was waited for." in document.markdown
     assert document.readiness is Readiness.SETTLED
     assert document.timings.settle_seconds < 3
+
+
+async def test_an_imported_module_is_waited_for_while_the_page_is_empty(page: Page, site: Site) -> None:
+    site.put("/late.js", "export {}", content_type="text/javascript", delay_seconds=0.4)
+    document = await read(page, site, f"<main></main><script>import('/late.js').then(() => {{ {FILL} }})</script>")
+    assert document.markdown == "The text that was waited for."
 
 
 async def test_an_empty_root_filled_long_after_load_is_waited_for(page: Page, site: Site) -> None:
@@ -181,7 +184,9 @@ async def test_a_frame_that_still_loads_is_waited_for(page: Page, site: Site) ->
 
 async def test_a_strict_content_security_policy_does_not_matter(page: Page, site: Site) -> None:
     site.put("/app.js", f"setTimeout(() => {{ {FILL} }}, 150)", content_type="text/javascript")
-    site.put("/", "<main></main><script src='/app.js'></script>", headers={"Content-Security-Policy": "default-src 'self'"})
+    site.put(
+        "/", "<main></main><script src='/app.js'></script>", headers={"Content-Security-Policy": "default-src 'self'"}
+    )
     document = await load(page, site.url("/"))
     assert document.markdown == "The text that was waited for."
 

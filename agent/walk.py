@@ -1,0 +1,63 @@
+"""The embedded target: walks a site best first and answers with a quoted passage; no model endpoint, no key.
+
+Invariant: a decision depends on the question and the trajectory alone, whatever was loaded ahead and in whatever order.
+"""
+
+from __future__ import annotations
+
+from agent.frontier import Candidate, Trajectory, frontier
+from agent.quote import best_quotes
+from agent.ranker import LinkRanker
+from agent.target import Answer, Decision
+from browser.action import Visit
+from browser.address import page_key
+from browser.observation import Document
+
+
+class WalkTarget:
+    """Visits the most promising link until enough pages are read, then quotes the passage that fits best.
+
+    Args:
+        ranker: Orders the links; its embedder also judges the passages.
+        max_pages: How many pages are read, the first included.
+    """
+
+    def __init__(self, ranker: LinkRanker, *, max_pages: int = 8) -> None:
+        self._ranker = ranker
+        self._max_pages = max_pages
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return "embedded"
+
+    async def decide(self, question: str, trajectory: Trajectory, /) -> Decision:
+        """Decide by the frontier, or answer once the pages are used up or no link is left.
+
+        Raises:
+            ConfigurationError: The embedding model is not installed as it should be.
+        """
+        if len(trajectory) < self._max_pages and (open_links := await frontier(question, trajectory, self._ranker)):
+            best = open_links[0]
+            return Decision(action=Visit(best.link.url), thought=_reason(best, among=len(open_links)))
+        return await self._answer(question, _documents(trajectory))
+
+    async def _answer(self, question: str, documents: tuple[Document, ...]) -> Decision:
+        quotes = await best_quotes(question, documents, self._ranker.embedder)
+        if not quotes:
+            return Decision(action=Answer(text=""), thought="Nothing on the pages read has to do with the question.")
+        thought = f"Of {len(documents)} pages read, this passage fits the question best ({quotes[0].score:.2f})."
+        return Decision(action=Answer(text=quotes[0].text, sources=(quotes[0].url,)), thought=thought)
+
+
+def _documents(trajectory: Trajectory) -> tuple[Document, ...]:
+    read: dict[str, Document] = {}
+    for step in trajectory:
+        document = step.observation.document
+        if document.problem is None:
+            read.setdefault(page_key(document.url), document)
+    return tuple(read.values())
+
+
+def _reason(candidate: Candidate, *, among: int) -> str:
+    return f"Of {among} links seen and not yet followed, {candidate.link.text!r} promises most."
