@@ -74,9 +74,8 @@ def demo(
     quiet: flags.Quiet = False,
 ) -> None:
     """Answer a question on the bundled JavaScript site, with speculation off and on. Needs no key and no network."""
-    site = build_site()
     if list_questions:
-        for known in site.questions:
+        for known in build_site().questions:
             typer.echo(f"{known.id}  {known.question}")
         return
 
@@ -90,26 +89,37 @@ def demo(
             max_turns=max_turns,
             browser=browser,
         )
-        asked = _choose(site.questions, question)
-        paces = [think, 0.0] if think else [0.0]
-        async with SiteServer(site, latency=LatencyModel(time_scale=time_scale)) as server:
-            url = server.url + asked.root_path
-            await Embedder().embed(["warm"])  # loading the ranker's model is set-up, part of neither run
-            return [
-                (pace, await _compare(asked.question, url, settings.model_copy(update={"think": pace}), verbose, quiet))
-                for pace in paces
-            ]
+        return await _pairs(question, settings, time_scale=time_scale, verbose=verbose, quiet=quiet)
 
     pairs = run(work(), verbose=verbose)
-    first = pairs[0][1]
     if as_json:
-        shown = first.as_json()
-        if len(pairs) > 1:
-            shown["without_thinking"] = pairs[1][1].as_json()
-        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(_as_json(pairs), ensure_ascii=False, indent=2))
     else:
         _show(pairs)
-    raise typer.Exit(ExitCode.ANSWERED if first.spec.status == "answered" else ExitCode.NOT_ANSWERED)
+    raise typer.Exit(ExitCode.ANSWERED if pairs[0][1].spec.status == "answered" else ExitCode.NOT_ANSWERED)
+
+
+async def _pairs(
+    wanted: str | None, settings: Settings, *, time_scale: float, verbose: bool, quiet: bool
+) -> list[tuple[float, Pair]]:
+    """Run the comparison with the thinking time and, where there is one, without it."""
+    site = build_site()
+    asked = _choose(site.questions, wanted)
+    await Embedder().embed(["warm"])  # loading the ranker's model is set-up, part of neither run
+    async with SiteServer(site, latency=LatencyModel(time_scale=time_scale)) as server:
+        url = server.url + asked.root_path
+        pairs = []
+        for think in dict.fromkeys([settings.think, 0.0]):
+            paced = settings.model_copy(update={"think": think})
+            pairs.append((think, await _compare(asked.question, url, paced, verbose=verbose, quiet=quiet)))
+        return pairs
+
+
+def _as_json(pairs: Sequence[tuple[float, Pair]]) -> dict[str, Any]:
+    shown = pairs[0][1].as_json()
+    if len(pairs) > 1:
+        shown["without_thinking"] = pairs[1][1].as_json()
+    return shown
 
 
 def _choose(questions: Sequence[Question], wanted: str | None) -> Question:
@@ -126,7 +136,7 @@ def _choose(questions: Sequence[Question], wanted: str | None) -> Question:
     return known or replace(questions[0], question=wanted)
 
 
-async def _compare(question: str, url: str, settings: Settings, verbose: bool, quiet: bool) -> Pair:
+async def _compare(question: str, url: str, settings: Settings, *, verbose: bool, quiet: bool) -> Pair:
     outcomes = []
     for speculation in (False, True):
         chosen = settings.model_copy(update={"speculation": speculation})

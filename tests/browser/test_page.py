@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Awaitable
 
 import pytest
@@ -248,17 +249,21 @@ def _big_page(size: int) -> str:
 
 
 async def _load_beside_a_ticker(page: Page, url: str) -> tuple[Document, float]:
-    """Load a page, and measure the longest time that the event loop kept a ticker waiting meanwhile."""
+    """Load a page, and measure the longest time that this process kept a ticker waiting meanwhile.
+
+    A ticker that comes late because other processes have the processor is not counted: meanwhile this one used none.
+    """
     loop = asyncio.get_running_loop()
     lags: list[float] = []
 
-    def tick(due: float) -> None:
-        lags.append(loop.time() - due)
+    def tick(due: float, used: float) -> None:
+        lags.append(min(loop.time() - due, time.process_time() - used))
         if not done.is_set():
-            loop.call_at(loop.time() + TICK_SECONDS, tick, loop.time() + TICK_SECONDS)
+            due = loop.time() + TICK_SECONDS
+            loop.call_at(due, tick, due, time.process_time())
 
     done = asyncio.Event()
-    loop.call_soon(tick, loop.time())
+    loop.call_soon(tick, loop.time(), time.process_time())
     document = await load(page, url)
     done.set()
     return document, max(lags)
@@ -268,13 +273,9 @@ async def test_a_page_of_two_megabytes_does_not_block_the_event_loop(page: Page,
     site.put("/", _big_page(2_000_000))
     gc.collect()
     gc.freeze()  # what pytest and its plug-ins keep is not ours to go through
-    # On a busy machine a ticker comes late now and then; what blocks the loop, blocks it each time.
-    for _ in range(3):
-        document, lag = await _load_beside_a_ticker(page, site.url("/"))
-        print(lag, document.timings)
-        if lag < MAX_LAG_SECONDS:
-            break
+    document, lag = await _load_beside_a_ticker(page, site.url("/"))
     gc.unfreeze()
+    print(f"The event loop was kept waiting for {lag * 1000:.0f} ms at most; {document.timings}")
     assert document.problem is None
     assert len(document.markdown) > 1_500_000
     assert document.notes == ("Only the first 5000 links of the page are numbered.",)
