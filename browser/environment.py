@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from urllib.parse import urljoin
@@ -17,12 +18,16 @@ from playwright.async_api import Error as PlaywrightError
 from browser.action import Action, Back, Find, More, Visit
 from browser.address import check_address, page_key
 from browser.errors import AddressRefused, SlotCrashed
+from browser.freshness import freshness, varies
 from browser.gate import address_refusal, refusal
 from browser.observation import Document, Link, Observation, Readiness
 from browser.page import LoadOptions, load
+from browser.page_names import PageNames
 from browser.parts import find, split_parts
 from browser.pool import BrowserPool, Cookies, Slot
+from browser.process import VIEWPORT
 from speccache.errors import Unspeculable
+from speccache.store import Lifetime
 
 # Cookies that analytics scripts rewrite on every view: they never change what a page shows.
 _ANALYTICS_COOKIE = re.compile(r"_ga\w*|_gid|_gat\w*|_gcl_\w+|_fbp|_fbc|_uet\w+|_hj\w+|_pk_\w+|_clck|_clsk|__utm\w*")
@@ -57,25 +62,38 @@ class WebEnvironment:
         self._history: list[Observation] = []
         self._cookies: Cookies = ()
         self._session = ""
+        self._names = PageNames()
 
     def key(self, action: Action, /) -> str | None:
         """Name the page a visit leads to, and the session it is seen in; other actions cost nothing and have no key."""
         if not isinstance(action, Visit):
             return None
         url = self._resolve(action.target)
-        return None if url is None else f"{page_key(url)} {self._session}"
+        return None if url is None else f"{self._names.key(url)} {self._session} {VIEWPORT} {self._pool.options.locale}"
 
-    def refusal(self, action: Action, /) -> str | None:
-        """Say why an action must not be run ahead; None if it may be."""
-        if not isinstance(action, Visit):
-            return "not-a-visit"
-        url, here = self._resolve(action.target), self._here()
+    def refusal(self, action: Action, seen: Observation | None = None, /) -> str | None:
+        """Say why an action must not be run ahead; None if it may be.
+
+        Args:
+            action: The action.
+            seen: The page it was guessed from, where that is not the one stood on.
+        """
+        here = seen or self._here()
+        url = self._resolve(action.target) if isinstance(action, Visit) else None
         if url is None or here is None:
-            return "unknown-target"
+            return "not-a-visit"
         key = page_key(url)
         standing = [link for link in here.links if page_key(link.url) == key]
         reasons = [refusal(link, page_url=here.url) for link in standing] or [address_refusal(url, page_url=here.url)]
-        return next(filter(None, reasons), None)
+        return next(filter(None, reasons), None) or self._pool.courtesy.refusal(url)
+
+    def lifetime(self, observation: Observation, /) -> Lifetime:
+        """Tell for how long an observation may be used again: as its server says, within our own bounds."""
+        document = observation.document
+        failed = document.problem is not None or document.status is None or document.status >= 400
+        if failed or document.readiness is Readiness.CAP or varies(document.headers):
+            return Lifetime(max_age_seconds=0.0)  # the next look may find it whole
+        return freshness(document.headers, now_seconds=time.time())
 
     async def step(self, action: Action, /) -> Observation:
         """Do the action for real.
@@ -105,19 +123,30 @@ class WebEnvironment:
         if reason is not None or not isinstance(action, Visit):
             raise Unspeculable(reason or "not-a-visit")
         url, cookies = str(self._resolve(action.target)), self._cookies
-        async with self._pool.speculation(id(self), cookies=cookies) as slot:
-            if slot.guard is not None:
-                slot.guard.arm(url)
-            document = await load(slot.page, url, options=self._load_options)
-            if slot.guard is not None and slot.guard.blocked:
-                raise Unspeculable(slot.guard.blocked)
-            reason = _unkeepable(document)
-            if reason is not None:
-                raise Unspeculable(reason)
-            slot.cookies = await _cookies_of(slot)
-            if _fingerprint(slot.cookies) != _fingerprint(cookies):
-                raise Unspeculable("sets-cookie")
+        with self._pool.courtesy.load(url):
+            async with self._pool.speculation(id(self), cookies=cookies) as slot:
+                document = await self._load_guarded(slot, url)
+                slot.cookies = await _cookies_of(slot)
+                if _fingerprint(slot.cookies) != _fingerprint(cookies):
+                    raise Unspeculable("sets-cookie")
+        self._learn(document)
         return self._show(document)
+
+    async def _load_guarded(self, slot: Slot, url: str) -> Document:
+        guard = slot.guard
+        if guard is None:
+            raise Unspeculable("unguarded")
+        guard.arm(url)
+        document = await load(slot.page, url, options=self._load_options)
+        self._pool.courtesy.observe(document)
+        reason = await guard.verdict() or _unkeepable(document)
+        if reason is not None:
+            raise Unspeculable(reason)
+        return document
+
+    def _learn(self, document: Document) -> None:
+        self._names.learn_redirect(document.requested_url, document.url)
+        self._names.learn(document.url, document.headers.get("no-vary-search", ""))
 
     async def adopt(self, action: Action, observation: Observation, /) -> None:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
@@ -131,7 +160,9 @@ class WebEnvironment:
             )
         try:
             check_address(url, named_hosts=self._named_hosts)
+            self._pool.courtesy.prepare(url)
             document = await self._load(url)
+            self._pool.courtesy.observe(document)
             if document.problem is None:
                 check_address(document.url, named_hosts=self._named_hosts)
         except AddressRefused as refused:
@@ -156,7 +187,11 @@ class WebEnvironment:
         except SlotCrashed:
             self._slot.crashed = True
             raise
-        self._session = _fingerprint(self._cookies)
+        session = _fingerprint(self._cookies)
+        if session != self._session:
+            self._names = PageNames()  # where a redirect leads depends on who asks
+        self._session = session
+        self._learn(document)
         return document
 
     def _back(self) -> Observation:
@@ -241,7 +276,11 @@ def _unkeepable(document: Document) -> str | None:
         return f"status-{document.status}"
     if document.readiness is Readiness.CAP:
         return "never-settled"
-    return "page-event" if document.notes else address_refusal(document.url, page_url=document.requested_url)
+    if document.incidents:
+        return "page-event"
+    if varies(document.headers):
+        return "varies"
+    return address_refusal(document.url, page_url=document.requested_url)
 
 
 async def _cookies_of(slot: Slot) -> Cookies:

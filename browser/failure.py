@@ -9,6 +9,7 @@ import re
 from urllib.parse import urlsplit
 
 _DEAD = re.compile(r"has been closed|crashed|frame was detached|[Cc]onnection closed|Browser closed")
+_ADDRESS = re.compile(r'"[^"]*"|\bhttps?://\S+')
 _CODE = re.compile(r"net::(ERR_\w+)")
 
 # From the most particular to the least; the first whose beginning fits is taken.
@@ -36,19 +37,24 @@ _SENTENCES = {
 
 def is_dead(message: str) -> bool:
     """Whether a browser's error message means that the page, its context or its browser is gone."""
-    return _DEAD.search(message) is not None
+    return _DEAD.search(_without_addresses(message)) is not None
 
 
 def describe(message: str, *, url: str, timeout_seconds: float) -> str:
     """Say why a load failed, from the browser's error message."""
     host = urlsplit(url).netloc.rpartition("@")[2] or url
-    code = _CODE.search(message)
+    plain = _without_addresses(message)
+    code = _CODE.search(plain)
     if code is not None:
         sentence = next(text for start, text in _SENTENCES.items() if code[1].startswith(start))
         return f"{sentence.format(host=host, url=url)} ({code[1]})."
-    if "invalid URL" in message:
+    if "invalid URL" in plain:
         return f"{url!r} is not a valid address."
-    if "Timeout" in message:
+    if "Timeout" in plain:
         return f"{host} did not answer within {timeout_seconds:g} seconds."
-    first_line = message.partition("\n")[0].strip()
-    return f"{url} could not be loaded: {first_line}"
+    return f"{url} could not be loaded: {plain}"
+
+
+def _without_addresses(message: str) -> str:
+    """The first line, behind which a call log may follow, less the addresses, which may hold any word."""
+    return _ADDRESS.sub("…", message.partition("\n")[0]).strip()

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from speccache.store import Lifetime
+
 # What differs between a page loaded ahead and one loaded for real, or may have changed by then. Every other request
 # header is the same both times: one browser, one language, one set of cookies (their fingerprint is in the key).
 _INCONSTANT = frozenset({"*", "sec-purpose", "purpose", "x-purpose", "x-moz", "downlink", "ect", "rtt"})
@@ -32,28 +34,15 @@ class FreshnessLimits:
         max_seconds: How long any page is usable at most; browsers keep prefetched pages for 5 minutes.
     """
 
-    window_seconds: float = 30.0
+    window_seconds: float = 60.0
     min_heuristic_seconds: float = 60.0
     max_seconds: float = 300.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Freshness:
-    """For what a page loaded ahead may be used.
-
-    Attributes:
-        max_age_seconds: For how long, from the moment the answer came.
-        single_use: Whether only for the very next action, and once.
-    """
-
-    max_age_seconds: float
-    single_use: bool = False
 
 
 _LIMITS = FreshnessLimits()
 
 
-def freshness(headers: Mapping[str, str], *, now_seconds: float, limits: FreshnessLimits = _LIMITS) -> Freshness:
+def freshness(headers: Mapping[str, str], *, now_seconds: float, limits: FreshnessLimits = _LIMITS) -> Lifetime:
     """Tell for what a page may be used.
 
     Args:
@@ -63,10 +52,10 @@ def freshness(headers: Mapping[str, str], *, now_seconds: float, limits: Freshne
     """
     directives = _directives(headers.get("cache-control", ""))
     if "no-store" in directives:
-        return Freshness(max_age_seconds=min(limits.window_seconds, limits.max_seconds), single_use=True)
+        return Lifetime(max_age_seconds=min(limits.window_seconds, limits.max_seconds), single_use=True)
     age_seconds = _delta_seconds(headers.get("age", "").partition(",")[0])
     remaining_seconds = _lifetime_seconds(directives, headers, now_seconds, limits) - age_seconds
-    return Freshness(max_age_seconds=min(max(remaining_seconds, limits.window_seconds), limits.max_seconds))
+    return Lifetime(max_age_seconds=min(max(remaining_seconds, limits.window_seconds), limits.max_seconds))
 
 
 def varies(headers: Mapping[str, str]) -> bool:

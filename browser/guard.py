@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from browser.address import same_site
 from browser.gate import address_refusal
 
-# `window.open` and the page's own CDP session do not know each other: a popup's requests would pass unseen.
-GUARD_SCRIPT = "window.open = () => null;"
+GUARD_SCRIPT = files("browser").joinpath("guard.js").read_text(encoding="utf-8")
+"""Init script of every guarded page's context: takes away the ways out that the page's CDP session does not see."""
+
+# Its requests would pass unseen, in a process of their own. Nobody reads it, so the page may be kept without it.
+FOREIGN_FRAME = "foreign-frame"
 
 _READING = ("GET", "HEAD", "OPTIONS")
 _PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in ("Document", "XHR", "Fetch", "Ping")]
@@ -29,7 +34,8 @@ class Guard:
     Resource handling: owns the tasks that answer the browser; close it with `aclose()`.
     """
 
-    def __init__(self, session: CDPSession, main_frame: str) -> None:
+    def __init__(self, page: Page, session: CDPSession, main_frame: str) -> None:
+        self._page = page
         self._session = session
         self._main_frame = main_frame
         self._answers: set[asyncio.Task[None]] = set()
@@ -42,10 +48,19 @@ class Guard:
         """Attach to a page, before it loads anything."""
         session = await page.context.new_cdp_session(page)
         target = await session.send("Target.getTargetInfo")
-        guard = cls(session, target["targetInfo"]["targetId"])  # a page's main frame has its target's id
+        guard = cls(page, session, target["targetInfo"]["targetId"])  # a page's main frame has its target's id
         session.on("Fetch.requestPaused", guard._decide)
         await session.send("Fetch.enable", {"patterns": _PATTERNS})
         return guard
+
+    async def verdict(self) -> str | None:
+        """Say why what the page did forbids to keep it; None where it only read."""
+        if self.blocked is not None:
+            return self.blocked
+        with suppress(PlaywrightError):
+            done: str | None = await self._page.evaluate("window[Symbol.for('speccache.guard')]?.done ?? null")
+            return done
+        return "gone"
 
     def arm(self, url: str) -> None:
         """Forget the load before, and expect this address."""
@@ -54,10 +69,12 @@ class Guard:
 
     def _decide(self, paused: dict[str, Any]) -> None:
         reason = self._refusal(paused)
+        foreign = reason == FOREIGN_FRAME
         if reason is None:
             answer = self._session.send("Fetch.continueRequest", {"requestId": paused["requestId"]})
         else:
-            self.blocked = self.blocked or reason
+            if not foreign:
+                self.blocked = self.blocked or reason
             blocked = {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
             answer = self._session.send("Fetch.failRequest", blocked)
         task = asyncio.get_running_loop().create_task(_unless_gone(answer), name="guard")
@@ -68,10 +85,11 @@ class Guard:
         request = paused["request"]
         if request["method"] not in _READING:
             return f"sends-{request['method'].lower()}"
-        if paused.get("resourceType") == "Document" and paused.get("frameId") == self._main_frame:
-            url = request["url"] + request.get("urlFragment", "")
-            return address_refusal(url, page_url=self._url)
-        return None
+        if paused.get("resourceType") != "Document":
+            return None
+        if paused.get("frameId") != self._main_frame:
+            return None if same_site(request["url"], self._url) else FOREIGN_FRAME
+        return address_refusal(request["url"] + request.get("urlFragment", ""), page_url=self._url)
 
     async def aclose(self) -> None:
         """Wait for the last answers; the session goes with its page."""

@@ -7,7 +7,8 @@ window on it that one action opened. Neither holds anything of the browser, so b
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -94,9 +95,11 @@ class Document:
         controls: Controls in document order, numbered as in the markdown.
         readiness: What ended the wait.
         timings: Where the load's time went.
-        notes: Things that happened and that a reader should know: dialogs shown, a text cut at a limit, a download.
-        problem: Why there is no page to read (a failed load, a download that is no text), in a sentence; None if there is
-            one. An HTTP error page with text is a page: its `status` tells.
+        notes: What a reader should know of the reading: a text cut at a limit, a frame that was not read.
+        incidents: What the page did that nobody asked for: dialogs shown, windows opened, downloads offered.
+        headers: Those headers of the main document that say for how long and for whom it holds, names in lower case.
+        problem: Why there is no page to read (a failed load, a download that is no text), in a sentence; None if there
+            is one. An HTTP error page with text is a page: its `status` tells.
     """
 
     requested_url: str
@@ -110,6 +113,8 @@ class Document:
     readiness: Readiness = Readiness.NONE
     timings: Timings = Timings()
     notes: tuple[str, ...] = ()
+    incidents: tuple[str, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
     problem: str | None = None
 
     @property
@@ -125,8 +130,8 @@ class Observation:
 
     Attributes:
         document: The whole page.
-        text: What this action shows: one part of the markdown, the passages found, or a sentence that says why the action
-            could not be done.
+        text: What this action shows: one part of the markdown, the passages found, or a sentence that says why the
+            action could not be done.
         part: Which part of the document is shown, from 1.
         parts: How many parts the document has; 1 or more.
     """

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
+from playwright.async_api import Page, Response
 
 from browser.collection import collection_pause
 from browser.errors import SlotCrashed
@@ -36,6 +36,17 @@ _READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
 _MAX_HOPS = 8  # documents that a page may send the browser through by script or refresh
 _LEAVE_SECONDS = 2.0
 _AFTERMATH_SECONDS = 1.0
+_KEPT_HEADERS = (
+    "age",
+    "cache-control",
+    "cf-speculation-refused",
+    "date",
+    "expires",
+    "last-modified",
+    "no-vary-search",
+    "retry-after",
+    "vary",
+)
 _NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "application/octet-stream")
 
 
@@ -91,15 +102,17 @@ async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Docu
 
     A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
 
-    Cancellation: the page is left at `about:blank`, so that it neither goes on loading nor spoils the next load.
+    Cancellation: a page that was not yet read is left at `about:blank`, so that it neither goes on loading nor gets in
+    the next load's way.
 
     Raises:
         SlotCrashed: The page, its context or its browser died.
     """
     started = time.perf_counter()
+    response: Response | None = None
     async with Incidents(page) as incidents:
         try:
-            await _go(page, url, options)
+            response = await _go(page, url, options)
             committed = time.perf_counter()
             snapshot = await _read(page, options)
         except asyncio.CancelledError:
@@ -118,21 +131,28 @@ async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Docu
                 read_seconds=read_seconds,
             )
             document = await _document(url, snapshot, timings, options=options)
-        return replace(document, notes=(*document.notes, *incidents.notes))
+        return replace(document, incidents=tuple(incidents.notes), headers=_kept(response, document))
 
 
-async def _go(page: Page, url: str, options: LoadOptions) -> None:
+async def _go(page: Page, url: str, options: LoadOptions) -> Response | None:
     if "#" in url and urldefrag(url).url == urldefrag(page.url).url:
         # It would stay in the document, and a hash route would show the old text under the new address.
         await page.goto("about:blank", timeout=_LEAVE_SECONDS * 1000)
     milliseconds = options.navigate_timeout_seconds * 1000
     try:
-        await page.goto(url, wait_until="commit", timeout=milliseconds)
+        return await page.goto(url, wait_until="commit", timeout=milliseconds)
     except PlaywrightError as error:
         # The page before this one had an own navigation under way.
         if "interrupted by another navigation" not in error.message:
             raise
-        await page.goto(url, wait_until="commit", timeout=milliseconds)
+        return await page.goto(url, wait_until="commit", timeout=milliseconds)
+
+
+def _kept(response: Response | None, document: Document) -> dict[str, str]:
+    """Return the headers that say how the document may be used; none where a script led on to another one."""
+    if response is None or urldefrag(response.url).url != urldefrag(document.url).url:
+        return {}
+    return {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
 
 
 async def _read(page: Page, options: LoadOptions) -> _Snapshot:

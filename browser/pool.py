@@ -15,6 +15,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from browser.courtesy import Courtesy
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.guard import GUARD_SCRIPT, Guard
 from browser.page import INIT_SCRIPT
@@ -33,10 +34,12 @@ class PoolOptions:
 
     Attributes:
         speculation_slots: Pages that may load ahead at once; 0: no second browser is ever started.
+        locale: The language pages are asked for, as a BCP 47 tag.
         launch: How the browsers are started.
     """
 
     speculation_slots: int = 4
+    locale: str = "en-US"
     launch: LaunchOptions = field(default_factory=LaunchOptions)
 
 
@@ -79,6 +82,8 @@ class BrowserPool:
     def __init__(self, options: PoolOptions = PoolOptions()) -> None:
         self.options = options
         self._stack = AsyncExitStack()
+        self.courtesy = Courtesy()
+        """What all sessions know of the hosts they visit."""
         self._foreground: BrowserProcess | None = None
         self._background: BrowserProcess | None = None
         self._vacancies = asyncio.Semaphore(max(options.speculation_slots, 1))
@@ -93,6 +98,7 @@ class BrowserPool:
         self._stack.push_async_callback(self._foreground.aclose)
         self._background = BrowserProcess(playwright, options=self.options.launch)
         self._stack.push_async_callback(self._background.aclose)
+        self._stack.push_async_callback(self.courtesy.aclose)
         self._stack.push_async_callback(self._stop_warming)
         try:
             await self._foreground.start()  # a machine without a browser says so before anything is asked
@@ -157,7 +163,7 @@ class BrowserPool:
         return slot
 
     async def _open(self, process: BrowserProcess, *, guarded: bool = False) -> Slot:
-        context = await process.new_context(extra_http_headers=_PURPOSE if guarded else None)
+        context = await process.new_context(locale=self.options.locale, headers=_PURPOSE if guarded else {})
         try:
             async with asyncio.timeout(self.options.launch.launch_seconds):
                 await context.add_init_script(INIT_SCRIPT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,21 @@ _FLAGS = (
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewport:
+    """The size of a page's window, in CSS pixels."""
+
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
+
+
+# Tall, so that lists which load what comes into view load more of it.
+VIEWPORT = Viewport(width=1280, height=2000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +91,7 @@ class BrowserProcess:
         """
         await self._running()
 
-    async def new_context(self, *, extra_http_headers: dict[str, str] | None = None) -> BrowserContext:
+    async def new_context(self, *, locale: str, headers: Mapping[str, str]) -> BrowserContext:
         """Make a fresh context, launching the browser first where it does not run.
 
         Raises:
@@ -87,12 +102,13 @@ class BrowserProcess:
         browser = await self._running()
         try:
             async with asyncio.timeout(self._options.launch_seconds):
-                # A tall window shows lists that load what comes into view; service workers would hide requests from us.
+                # Service workers would hide requests from the guard.
                 return await browser.new_context(
-                    viewport={"width": 1280, "height": 2000},
+                    viewport={"width": VIEWPORT.width, "height": VIEWPORT.height},
                     service_workers="block",
                     accept_downloads=False,
-                    extra_http_headers=extra_http_headers,
+                    locale=locale,
+                    extra_http_headers=dict(headers),
                 )
         except (PlaywrightError, TimeoutError) as error:
             raise SlotCrashed("the browser died while a context was being opened") from error

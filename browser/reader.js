@@ -126,14 +126,16 @@ async (options) => {
   // ---- what a person can see ---------------------------------------------------------------------------------------
 
   // Behind a modal dialog the page is `aria-hidden`, and yet it is what the agent came for.
-  const modal = document.querySelector('[aria-modal="true"], [role="dialog"], dialog:modal') !== null;
+  const modal = [...document.querySelectorAll('[aria-modal="true"], [role="dialog"], dialog:modal')].some((dialog) =>
+    dialog.checkVisibility({ visibilityProperty: true, opacityProperty: true }),
+  );
 
   const isHidden = (element, style) => {
     if (style.display === "none" || style.contentVisibility === "hidden") return true;
     if (!modal && element.getAttribute("aria-hidden") === "true") return true;
     // What fades in when it is scrolled to is no secret.
     if (style.opacity === "0" && style.animationName === "none" && /^(0s(, )?)+$/.test(style.transitionDuration)) return true;
-    const clipped = style.overflowX !== "visible" && element.localName !== "html" && element.localName !== "body";
+    const clipped = style.overflowX !== "visible" && style.display !== "contents" && element.localName !== "html" && element.localName !== "body";
     const loose = style.position === "absolute" || style.position === "fixed";
     return (clipped || loose) && hasNoBox(element, clipped);
   };
@@ -382,7 +384,6 @@ async (options) => {
   };
 
   const readTable = (table) => {
-    const grid = [];
     const spans = [];
     if (table.caption) visit(table.caption);
     flush();
@@ -392,7 +393,6 @@ async (options) => {
       if (full) break;
       if (getComputedStyle(row).display === "none") continue;
       const cells = gridRow(row, spans);
-      grid.push(cells.length);
       if (!cells.some((cell) => cell.text)) continue;
       for (const cell of cells) {
         if (plain) append(" | ", " | ");

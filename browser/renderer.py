@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from markdownify import ATX, MarkdownConverter
-
-if TYPE_CHECKING:
-    from bs4.element import Tag
 
 # The reader takes these characters out of all text, so in here they can only stand for the brackets of markers.
 _OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
@@ -50,6 +47,18 @@ class _Converter(MarkdownConverter):
 
     convert_th = convert_td
 
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        # Markdown wants a head, so the first row is it.
+        rule = "| --- " * len(el.contents) + "|\n" if el.previous_sibling is None else ""
+        return f"|{text}\n{rule}"
+
+
+class _Tag(Tag):
+    """Answers the one question that the package asks at every element, without a search object for it."""
+
+    def find_parent(self, name: Any = None, attrs: Any = None, **_: Any) -> Tag | None:
+        return next((parent for parent in self.parents if parent.name == name), None)
+
 
 def _marker(text: str, number: str) -> str:
     inner = text.strip()
@@ -62,7 +71,7 @@ def _marker(text: str, number: str) -> str:
 
 def render(html: str) -> str:
     """Render one piece of the reader's clean HTML as markdown."""
-    soup = BeautifulSoup(html, "html.parser")
+    soup = BeautifulSoup(html, "html.parser", element_classes={Tag: _Tag})
     try:
         markdown = _converter().convert_soup(soup)
     except RecursionError:  # nested deeper than the reader ever writes
@@ -94,6 +103,5 @@ def _converter() -> _Converter:
         heading_style=ATX,
         escape_asterisks=False,
         escape_underscores=False,
-        table_infer_header=True,
         code_language_callback=lambda el: el.get("lang") or "",
     )

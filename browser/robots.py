@@ -18,7 +18,7 @@ from yarl import URL
 from browser.address import check_address
 from browser.errors import AddressRefused
 from speccache.flight import Flights
-from speccache.store import Store
+from speccache.store import Lifetime, Store
 
 PRODUCT_TOKEN = "SpecCache"  # noqa: S105 - RFC 9309 calls the name by which a robots.txt knows a robot a token
 """The name under which a site can address speculation: `User-agent: SpecCache`."""
@@ -114,7 +114,7 @@ class Robots:
         age_seconds = _RETRY_SECONDS if text is None else _MAX_AGE_SECONDS
         text = _NOTHING_ALLOWED if text is None else text
         rules = await asyncio.to_thread(Protego.parse, text)
-        self._rules.put(origin, rules, size_bytes=len(text), max_age_seconds=age_seconds)
+        self._rules.put(origin, rules, size_bytes=len(text), lifetime=Lifetime(max_age_seconds=age_seconds))
         return rules
 
     async def aclose(self) -> None:

@@ -6,8 +6,7 @@ their queries does not matter. A header that cannot be understood says nothing (
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode
@@ -34,7 +33,7 @@ class SearchVariance:
     def key(self, url: str) -> str:
         """Name the page behind a URL: equal keys mean the same page. A key is its own key."""
         key = page_key(url)
-        if self == _DEFAULT:
+        if self == DEFAULT:
             return key
         rest, hash_sign, fragment = key.partition("#")
         path, _, query = rest.partition("?")
@@ -47,7 +46,7 @@ class SearchVariance:
         return name not in self.ignored if self.only is None else name in self.only
 
 
-_DEFAULT = SearchVariance()
+DEFAULT = SearchVariance()
 
 
 def parse(header: str) -> SearchVariance:
@@ -59,56 +58,13 @@ def parse(header: str) -> SearchVariance:
         TypeError,
         ValueError,
     ):  # not a structured field, or not one the draft knows: the draft wants both passed over
-        return _DEFAULT
+        return DEFAULT
 
 
 def aliases(url: str, other: str, header: str) -> bool:
     """Tell whether two URLs name one page, by what the server said in answer to one of them."""
     variance = parse(header)
     return variance.key(url) == variance.key(other)
-
-
-class PageNames:
-    """The page keys of pages whose servers said what of their query matters, each found by all its addresses.
-
-    Args:
-        max_pages: How many are remembered; the least recently learned are forgotten first.
-    """
-
-    def __init__(self, *, max_pages: int = 1024) -> None:
-        self._max_pages = max_pages
-        self._variances: OrderedDict[str, SearchVariance] = OrderedDict()
-        self._names: OrderedDict[tuple[SearchVariance, str], str] = OrderedDict()
-
-    def learn(self, url: str, header: str) -> None:
-        """Take up what a page's `No-Vary-Search` says; empty where it has none."""
-        variance = parse(header)
-        path = _path(url)
-        if variance == _DEFAULT:
-            self._variances.pop(path, None)
-            return
-        _remember(self._variances, path, variance, limit=self._max_pages)
-        _remember(self._names, (variance, variance.key(url)), page_key(url), limit=self._max_pages)
-
-    def key(self, url: str) -> str:
-        """Return the page key under which the page behind a URL was learned; else the URL's own page key."""
-        variance = self._variances.get(_path(url))
-        key = page_key(url)
-        return key if variance is None else self._names.get((variance, variance.key(url)), key)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def _path(url: str) -> str:
-    return page_key(url).partition("#")[0].partition("?")[0]
-
-
-def _remember(memory: OrderedDict[Any, Any], key: Hashable, value: Any, *, limit: int) -> None:
-    memory[key] = value
-    memory.move_to_end(key)
-    if len(memory) > limit:
-        memory.popitem(last=False)
 
 
 def _bare(member: Any) -> Any:

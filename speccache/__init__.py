@@ -11,8 +11,9 @@ from speccache.events import Event, EventKind, Listener
 from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
+from speccache.read_environment import ReadEnvironment
 from speccache.speculative_environment import SpeculativeEnvironment
-from speccache.store import Store
+from speccache.store import Lifetime, Store
 
 __all__ = [
     "Account",
@@ -21,8 +22,10 @@ __all__ = [
     "EventKind",
     "Flights",
     "Guess",
+    "Lifetime",
     "Listener",
     "Predictor",
+    "ReadEnvironment",
     "SpecCacheError",
     "Speculable",
     "SpeculationOptions",

@@ -51,6 +51,7 @@ class Event:
         reason: Why, in a short, stable phrase.
         seconds: How long the load took.
         waited_seconds: How long the target waited.
+        thought_seconds: How long the target thought before its last action.
         size_bytes: What the observation occupies.
     """
 
@@ -64,6 +65,7 @@ class Event:
     reason: str = ""
     seconds: float = 0.0
     waited_seconds: float = 0.0
+    thought_seconds: float = 0.0
     size_bytes: int = 0
 
 

@@ -78,7 +78,7 @@ def json_api_environment(
 ) -> ReadEnvironment[Call, Reply]:
     """Make an environment of an API.
 
-    Replies say how long they may be used: give `SpeculativeEnvironment` their `max_age_seconds` as `max_age_of`.
+    A reply's `max_age_seconds` says how long it may be used: have `SpeculativeEnvironment` heed it.
 
     Args:
         base_url: The API's address, http or https; calls are relative to it and stay on its origin.

@@ -22,12 +22,24 @@ class Recorder:
     def __init__(self, listener: Listener | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._listener = listener
         self._clock = clock
+        self._observed_seconds: float | None = None
+        self._thought_seconds = 0.0
         self.turn = 0
         """How many steps the target has taken."""
 
     def now(self) -> float:
         """Return the time, in seconds."""
         return self._clock()
+
+    def decided(self) -> None:
+        """The target's next action is known: what passed since its last observation was its thinking."""
+        if self._observed_seconds is not None:
+            self._thought_seconds = self._clock() - self._observed_seconds
+
+    def observed(self) -> None:
+        """The target has its observation; a new turn begins."""
+        self.turn += 1
+        self._observed_seconds = self._clock()
 
     def record(
         self,
@@ -57,6 +69,7 @@ class Recorder:
                 reason=reason,
                 seconds=seconds,
                 waited_seconds=waited_seconds,
+                thought_seconds=self._thought_seconds,
                 size_bytes=size_bytes,
             )
         )

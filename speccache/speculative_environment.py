@@ -18,7 +18,7 @@ from speccache.options import SpeculationOptions
 from speccache.predictor import Predictor
 from speccache.recorder import Recorder
 from speccache.speculator import Speculator
-from speccache.store import Store
+from speccache.store import Lifetime, Store
 
 
 class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
@@ -27,11 +27,13 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
     Args:
         environment: The environment; closed together with this one.
         predictors: What guesses the target's next actions; with none, only visited observations are kept.
+        deeper: Which of them also guess one level deeper, when there is nothing else to do; they should be cheap.
         options: How much is run ahead and kept.
-        gate: Says why a guess must not be run ahead; None if it may be.
+        gate: Says why an action, guessed from an observation, must not be run ahead; None if it may be.
+        pressure: Says what is too short just now for anything to be run ahead; None if nothing is.
         listener: Called with every event.
         size_of: Bytes that an observation occupies.
-        max_age_of: Seconds for which an observation may be used again; 0: never; None: as long as the store keeps it.
+        lifetime_of: For how long an observation may be used again.
         clock: Where the time comes from, in seconds.
 
     Resource handling: `aclose()` ends all that was started here, then closes the environment.
@@ -43,16 +45,18 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         environment: Speculable[ActionT, ObservationT],
         *,
         predictors: Sequence[Predictor[ActionT, ObservationT]] = (),
+        deeper: Sequence[Predictor[ActionT, ObservationT]] = (),
         options: SpeculationOptions = SpeculationOptions(),
-        gate: Callable[[ActionT], str | None] = lambda _: None,
+        gate: Callable[[ActionT, ObservationT], str | None] = lambda _action, _seen: None,
+        pressure: Callable[[], str | None] = lambda: None,
         listener: Listener | None = None,
         size_of: Callable[[ObservationT], int] = lambda _: 0,
-        max_age_of: Callable[[ObservationT], float | None] = lambda _: None,
+        lifetime_of: Callable[[ObservationT], Lifetime] = lambda _: Lifetime(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._environment = environment
         self._size_of = size_of
-        self._max_age_of = max_age_of
+        self._lifetime_of = lifetime_of
         self._recorder = Recorder(listener, clock=clock)
         self._trajectory: list[Step[ActionT, ObservationT]] = []
         self._flights: Flights[ObservationT] = Flights(clock=clock)
@@ -65,20 +69,25 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         self._speculator = Speculator(
             environment,
             predictors=predictors,
+            deeper=deeper,
             store=self._store,
             flights=self._flights,
             recorder=self._recorder,
             options=options,
             keep=self._keep,
             gate=gate,
+            pressure=pressure,
         )
 
     async def step(self, action: ActionT, /) -> ObservationT:
         """Do the action, from what is known already where that is possible, and start guessing what comes next."""
         key = self._environment.key(action)
+        self._recorder.decided()
+        self._speculator.decided(key)
         observation = await (self._direct(action) if key is None else self._fetch(action, key))
+        self._store.drop_single_use()
         self._trajectory.append(Step(action, observation))
-        self._recorder.turn += 1
+        self._recorder.observed()
         self._speculator.observe(tuple(self._trajectory))
         return observation
 
@@ -90,7 +99,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         return observation
 
     async def _fetch(self, action: ActionT, key: Hashable) -> ObservationT:
-        entry = self._store.get(key)
+        entry = self._store.take(key)
         if entry is not None:
             await self._environment.adopt(action, entry.value)
             self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds)
@@ -138,7 +147,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             observation,
             size_bytes=size_bytes,
             load_seconds=load_seconds,
-            max_age_seconds=self._max_age_of(observation),
+            lifetime=self._lifetime_of(observation),
         )
         return size_bytes if kept else None
 

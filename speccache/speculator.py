@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Generic, cast
+from typing import Any, Generic, cast
 
+from speccache.acceptance import Acceptance
 from speccache.environment import ActionT, ObservationT, Speculable, Step
 from speccache.errors import Unspeculable
 from speccache.events import EventKind
@@ -18,32 +18,24 @@ from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
 from speccache.recorder import Recorder
+from speccache.schedule import Load, Schedule
 from speccache.store import Store
 
 
-@dataclass(slots=True, kw_only=True)
-class _Load(Generic[ActionT]):
-    """A guess that passed, queued or running."""
-
-    guess: Guess[ActionT]
-    key: Hashable
-    turn: int
-    """The last turn in which it was still guessed."""
-    task: asyncio.Task[None] | None = None
-
-
 class Speculator(Generic[ActionT, ObservationT]):
-    """Takes guesses for the current turn and keeps the best of them running.
+    """Takes up the guesses of the current turn and keeps the best of them running.
 
     Args:
         environment: What the guesses are peeked at in.
         predictors: Where guesses come from; they run side by side.
+        deeper: Predictors that also guess from observations which are only guessed at; they should be cheap.
         store: Where finished observations go.
         flights: Where running ones can be joined.
         recorder: Where every decision is recorded.
         options: How much may run.
         keep: Stores an observation and returns its size in bytes, or None where it was not kept.
-        gate: Says why an action must not be run ahead; None if it may be.
+        gate: Says why an action, guessed from an observation, must not be run ahead; None if it may be.
+        pressure: Says what is too short just now for anything to be run ahead; None if nothing is.
 
     Resource handling: owns its prediction task and its loads; close it with `aclose()`.
     """
@@ -53,104 +45,107 @@ class Speculator(Generic[ActionT, ObservationT]):
         environment: Speculable[ActionT, ObservationT],
         *,
         predictors: Sequence[Predictor[ActionT, ObservationT]],
+        deeper: Sequence[Predictor[ActionT, ObservationT]],
         store: Store[ObservationT],
         flights: Flights[ObservationT],
         recorder: Recorder,
         options: SpeculationOptions,
         keep: Callable[[Hashable, ObservationT, float], int | None],
-        gate: Callable[[ActionT], str | None],
+        gate: Callable[[ActionT, ObservationT], str | None],
+        pressure: Callable[[], str | None],
     ) -> None:
         self._environment = environment
         self._predictors = tuple(predictors)
+        self._deeper = tuple(deeper)
         self._store = store
         self._flights = flights
         self._recorder = recorder
         self._options = options
         self._keep = keep
         self._gate = gate
-        self._loads: dict[Hashable, _Load[ActionT]] = {}
+        self._pressure = pressure
+        self.acceptance = Acceptance()
+        self._schedule: Schedule[ActionT] = Schedule(options)
+        self._guessed: list[tuple[Guess[ActionT], Hashable]] = []
+        self._trajectory: Sequence[Step[ActionT, ObservationT]] = ()
+        self._tasks: dict[Load[ActionT], asyncio.Task[None]] = {}
         self._predicting: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._held = 0
-        self._taken: set[Hashable] = set()
+        self._deepened = False
         self._closed = False
 
-    @property
-    def running(self) -> int:
-        """Loads that have started and not ended."""
-        return sum(load.task is not None for load in self._loads.values())
+    def decided(self, key: Hashable | None) -> None:
+        """Learn which action the target took."""
+        if key is not None:
+            self.acceptance.learn(self._guessed, key)
+        self._guessed = []
 
     def observe(self, trajectory: Sequence[Step[ActionT, ObservationT]]) -> None:
         """Start guessing what follows the trajectory; guesses of the turn before that have not started are dropped."""
         if self._closed or not self._predictors:
             return
         self._stop_predicting()
-        for load in [load for load in self._loads.values() if load.task is None]:
-            self._drop(load, "superseded")
-        self._taken = set()
-        self._predicting = asyncio.create_task(self._predict(trajectory), name="predict")
+        for load in self._schedule.begin_turn():
+            self._record(EventKind.REFUSE, load.guess, load.key, reason="no-slot")
+        self._trajectory = trajectory
+        self._guessed = []
+        self._deepened = False
+        self._predicting = asyncio.create_task(self._predict(), name="predict")
 
-    async def _predict(self, trajectory: Sequence[Step[ActionT, ObservationT]]) -> None:
+    async def _predict(self) -> None:
         async with asyncio.TaskGroup() as group:
             for predictor in self._predictors:
-                group.create_task(self._listen(predictor, trajectory), name=f"predict {predictor.name}")
+                group.create_task(self._listen(predictor, self._trajectory), name=f"predict {predictor.name}")
+        self._predicting = None
+        self._go_deeper()
 
     async def _listen(
-        self, predictor: Predictor[ActionT, ObservationT], trajectory: Sequence[Step[ActionT, ObservationT]]
+        self,
+        predictor: Predictor[ActionT, ObservationT],
+        trajectory: Sequence[Step[ActionT, ObservationT]],
+        *,
+        within: float = 1.0,
+        depth: int = 0,
     ) -> None:
         try:
             guesses = cast("AsyncGenerator[Guess[ActionT]]", predictor.predict(trajectory))
             async with aclosing(guesses):
                 async for guess in guesses:
-                    if not self._take(guess):
-                        return
+                    self._take(guess, trajectory[-1].observation, within=within, depth=depth)
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
-            self._recorder.record(
-                EventKind.FAIL, "predict", predictor=predictor.name, reason=f"{type(error).__name__}: {error}"
-            )
+            reason = f"{type(error).__name__}: {error}"
+            self._recorder.record(EventKind.FAIL, "predict", predictor=predictor.name, reason=reason)
 
-    def _take(self, guess: Guess[ActionT]) -> bool:
-        """Decide about one guess; False when the turn takes no more."""
-        if len(self._taken) >= self._options.max_guesses:
-            return False
+    def _take(self, guess: Guess[ActionT], seen: ObservationT, *, within: float, depth: int) -> None:
         key = self._environment.key(guess.action)
-        reason = "no-key" if key is None else self._gate(guess.action)
+        reason = "no-key" if key is None else self._gate(guess.action, seen) or self._pressure()
         if key is None or reason is not None:
             self._record(EventKind.REFUSE, guess, key, reason=reason or "no-key")
-        elif key not in self._taken:
-            self._taken.add(key)
-            self._admit(guess, key)
-        return len(self._taken) < self._options.max_guesses
-
-    def _admit(self, guess: Guess[ActionT], key: Hashable) -> None:
-        load = self._loads.get(key)
-        if load is not None:
-            load.turn = self._recorder.turn
-        if load is not None or key in self._flights or key in self._store:
-            self._record(EventKind.KNOWN, guess, key)
             return
-        self._loads[key] = _Load(guess=guess, key=key, turn=self._recorder.turn)
-        self._make_room()
+        if depth == 0:
+            self._guessed.append((guess, key))
+        if not self._schedule.is_new(key):
+            return
+        if key in self._schedule or key in self._flights or key in self._store:
+            if self._schedule.take_known(key, depth=depth):
+                self._record(EventKind.KNOWN, guess, key)
+            return
+        plausibility = within * self.acceptance.plausibility(guess)
+        verdict = self._schedule.offer(guess, key, plausibility=plausibility, depth=depth)
+        if verdict.evicted is not None:
+            self._give_up(verdict.evicted, "implausible")
+        if verdict.load is None:
+            self._record(EventKind.REFUSE, guess, key, reason=verdict.reason)
         self._launch()
 
-    def _make_room(self) -> None:
-        """Give up one load that is no longer guessed, where a newer guess would have to wait for its slot."""
-        if self.running < self._options.max_running:
-            return
-        stale = [load for load in self._loads.values() if load.task is not None and load.turn < self._recorder.turn]
-        if stale:
-            self._drop(min(stale, key=lambda load: load.turn), "implausible")
-
     def _launch(self) -> None:
-        """Start queued loads, oldest first, while there is room and the target is not loading itself."""
-        for load in self._loads.values():
-            if self._held or self._closed or self.running >= self._options.max_running:
-                return
-            if load.task is None:
-                self._record(EventKind.LAUNCH, load.guess, load.key)
-                load.task = asyncio.create_task(self._run(load), name=f"speculate {load.guess.action}")
+        """Start waiting loads while there is room and the target is not loading itself."""
+        while not self._held and not self._closed and (load := self._schedule.start_next()) is not None:
+            self._record(EventKind.LAUNCH, load.guess, load.key)
+            self._tasks[load] = asyncio.create_task(self._run(load), name=f"speculate {load.guess.action}")
 
-    async def _run(self, load: _Load[ActionT]) -> None:
+    async def _run(self, load: Load[ActionT]) -> None:
         guess, key = load.guess, load.key
         started_seconds = self._recorder.now()
         try:
@@ -160,16 +155,19 @@ class Speculator(Generic[ActionT, ObservationT]):
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
             self._record(EventKind.FAIL, guess, key, reason=f"{type(error).__name__}: {error}")
         else:
-            seconds = self._recorder.now() - started_seconds
-            size_bytes = self._keep(key, observation, seconds)
-            if size_bytes is None:
-                self._record(EventKind.REFUSE, guess, key, reason="not-kept", seconds=seconds)
-            else:
-                self._record(EventKind.LOAD, guess, key, seconds=seconds, size_bytes=size_bytes)
+            self._finish(load, observation, self._recorder.now() - started_seconds)
         finally:
-            if self._loads.get(key) is load:
-                del self._loads[key]
-                self._launch()
+            self._schedule.remove(load)
+            self._tasks.pop(load, None)
+            self._launch()
+        self._go_deeper()
+
+    def _finish(self, load: Load[ActionT], observation: ObservationT, seconds: float) -> None:
+        size_bytes = self._keep(load.key, observation, seconds)
+        if size_bytes is None:
+            self._record(EventKind.REFUSE, load.guess, load.key, reason="not-kept", seconds=seconds)
+        else:
+            self._record(EventKind.LOAD, load.guess, load.key, seconds=seconds, size_bytes=size_bytes)
 
     async def _peek(self, guess: Guess[ActionT], key: Hashable) -> ObservationT:
         # The environment may have moved since the guess was taken; no other task runs between this test and the peek's
@@ -177,6 +175,27 @@ class Speculator(Generic[ActionT, ObservationT]):
         if self._environment.key(guess.action) != key:
             raise Unspeculable("moved-on")
         return await self._environment.peek(guess.action)
+
+    def _go_deeper(self) -> None:
+        """Once nothing is left to do for the next action, guess the one after from the best observation at hand."""
+        busy = self._predicting is not None or self._tasks or self._held or self._closed
+        if busy or self._deepened or not self._deeper or not self._options.max_deeper:
+            return
+        known = [(guess, key) for guess, key in self._guessed if key in self._store]
+        if not known:
+            return
+        self._deepened = True
+        guess, key = max(known, key=lambda pair: self.acceptance.plausibility(pair[0]))
+        entry = self._store.get(key)
+        if entry is not None:
+            trajectory = (*self._trajectory, Step(guess.action, entry.value))
+            self._predicting = asyncio.create_task(self._predict_deeper(guess, trajectory), name="predict deeper")
+
+    async def _predict_deeper(self, first: Guess[ActionT], trajectory: Sequence[Step[ActionT, ObservationT]]) -> None:
+        within = self.acceptance.plausibility(first)
+        for predictor in self._deeper:
+            await self._listen(predictor, trajectory, within=within, depth=1)
+        self._predicting = None
 
     def hold(self) -> None:
         """Start nothing until `release()`: the target is loading a page itself."""
@@ -187,13 +206,12 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._held -= 1
         self._launch()
 
-    def _drop(self, load: _Load[ActionT], reason: str) -> None:
-        del self._loads[load.key]
-        if load.task is not None:
-            self._end(load.task)
-            self._record(EventKind.CANCEL, load.guess, load.key, reason=reason)
-        else:
-            self._record(EventKind.REFUSE, load.guess, load.key, reason="no-slot")
+    def _give_up(self, load: Load[ActionT], reason: str) -> None:
+        self._schedule.remove(load)
+        task = self._tasks.pop(load, None)
+        if task is not None:
+            self._end(task)
+        self._record(EventKind.CANCEL, load.guess, load.key, reason=reason)
 
     def _stop_predicting(self) -> None:
         if self._predicting is not None:
@@ -205,35 +223,17 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _record(
-        self,
-        kind: EventKind,
-        guess: Guess[ActionT],
-        key: Hashable | None,
-        *,
-        reason: str = "",
-        seconds: float = 0.0,
-        size_bytes: int = 0,
-    ) -> None:
-        self._recorder.record(
-            kind,
-            guess.action,
-            key=key,
-            predictor=guess.predictor,
-            rank=guess.rank,
-            reason=reason,
-            seconds=seconds,
-            size_bytes=size_bytes,
-        )
+    def _record(self, kind: EventKind, guess: Guess[ActionT], key: Hashable | None, **facts: Any) -> None:
+        self._recorder.record(kind, guess.action, key=key, predictor=guess.predictor, rank=guess.rank, **facts)
 
     async def aclose(self) -> None:
         """Cancel everything and wait for it, `close_seconds` at most; may be called twice."""
         self._closed = True
         self._stop_predicting()
-        for load in list(self._loads.values()):
-            self._drop(load, "closed")
+        for load in list(self._tasks):
+            self._give_up(load, "closed")
         if self._ending:
             await asyncio.wait(self._ending, timeout=self._options.close_seconds)
 
     def __repr__(self) -> str:
-        return f"<Speculator running={self.running} queued={len(self._loads) - self.running} held={self._held}>"
+        return f"<Speculator held={self._held} {self._schedule}>"

@@ -47,7 +47,7 @@ def _harmless_functions() -> frozenset[str]:
 
 
 class SqliteJudge:
-    """Keeps one read-only connection, which compiles statements but runs none.
+    """Keeps one read-only connection, which compiles the statements it judges but runs none of them.
 
     Its version comes from `PRAGMA data_version`, which counts what all other connections, of any process, have
     committed, in every journal mode. Reading the change counter from the file would miss what a write-ahead log holds,
@@ -76,6 +76,8 @@ class SqliteJudge:
     def is_pure(self, sql: str, parameters: tuple[SqlValue, ...] = ()) -> bool:
         """Tell whether this is one statement that gives rows, changes nothing, and depends on the database alone."""
         connection, explain = self._open(), f"EXPLAIN {sql}"
+        # Compiling trusts the schema as it was last read; only running a query reads it anew where it has changed.
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         # Compiling also connects virtual tables, and that asks for more than the statement does: not yet judged.
         program = connection.execute(explain, parameters).fetchall()
         if all(opcode != "ResultRow" for _, opcode, *_ in program):  # VACUUM, for one, asks for nothing at all

@@ -23,12 +23,27 @@ class Entry(Generic[ValueT]):
         size_bytes: What it counts against the byte bound.
         load_seconds: How long it took to get.
         expires_seconds: When it becomes unusable, on the store's clock.
+        single_use: Whether it may be taken only once.
     """
 
     value: ValueT
     size_bytes: int
     load_seconds: float
     expires_seconds: float
+    single_use: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime:
+    """For how long a value may be used again.
+
+    Attributes:
+        max_age_seconds: How long; 0 or less: not at all; None: as long as the store keeps it.
+        single_use: Whether it may serve only the next step, and only once.
+    """
+
+    max_age_seconds: float | None = None
+    single_use: bool = False
 
 
 class Store(Generic[ValueT]):
@@ -63,6 +78,18 @@ class Store(Generic[ValueT]):
         self._entries.move_to_end(key)
         return self._entries[key]
 
+    def take(self, key: Hashable) -> Entry[ValueT] | None:
+        """Return the fresh entry under the key as `get` does; one for single use is then gone."""
+        entry = self.get(key)
+        if entry is not None and entry.single_use:
+            self.discard(key)
+        return entry
+
+    def drop_single_use(self) -> None:
+        """Drop what was only to serve a step that is now over."""
+        for key in [key for key, entry in self._entries.items() if entry.single_use]:
+            self.discard(key)
+
     def put(
         self,
         key: Hashable,
@@ -70,7 +97,7 @@ class Store(Generic[ValueT]):
         *,
         size_bytes: int = 0,
         load_seconds: float = 0.0,
-        max_age_seconds: float | None = None,
+        lifetime: Lifetime = Lifetime(),
     ) -> bool:
         """Keep a value, at the cost of the least recently used ones.
 
@@ -79,13 +106,14 @@ class Store(Generic[ValueT]):
             value: The value.
             size_bytes: What it counts against the byte bound.
             load_seconds: How long it took to get.
-            max_age_seconds: How long it is usable, where shorter than the store's own limit; 0 or less: not at all.
+            lifetime: How long it is usable, where shorter than the store's own limit.
 
         Returns:
             Whether it was kept.
         """
         self.discard(key)
-        age_seconds = self.max_age_seconds if max_age_seconds is None else min(max_age_seconds, self.max_age_seconds)
+        limits = (self.max_age_seconds, lifetime.max_age_seconds)
+        age_seconds = min(limit for limit in limits if limit is not None)
         if size_bytes > self.max_bytes or self.max_entries < 1 or age_seconds <= 0:
             return False
         self._entries[key] = Entry(
@@ -93,6 +121,7 @@ class Store(Generic[ValueT]):
             size_bytes=size_bytes,
             load_seconds=load_seconds,
             expires_seconds=self._clock() + age_seconds,
+            single_use=lifetime.single_use,
         )
         self._size_bytes += size_bytes
         while len(self._entries) > self.max_entries or self._size_bytes > self.max_bytes:

@@ -75,7 +75,7 @@ async def web_environment(pool: BrowserPool) -> AsyncIterator[WebEnvironment]:
 
 
 def untimed(observation: Observation) -> Observation:
-    return replace(observation, document=replace(observation.document, timings=Timings()))
+    return replace(observation, document=replace(observation.document, timings=Timings(), headers={}))
 
 
 @pytest.mark.parametrize("then", [[Visit("Beta"), More(), Back(), Find("alpha")], [Back(), Visit("2")]])

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.freshness import Freshness, FreshnessLimits, freshness, http_date_seconds, sets_cookie, varies
+from browser.freshness import FreshnessLimits, freshness, http_date_seconds, sets_cookie, varies
+from speccache.store import Lifetime
 
 NOON_SECONDS = 1_767_268_800.0  # Thu, 01 Jan 2026 12:00:00 GMT
 NOON = "Thu, 01 Jan 2026 12:00:00 GMT"
@@ -35,20 +36,20 @@ HEADERS = (
         ({"cache-control": "max-age=120", "age": "50"}, 70),
         ({"cache-control": "max-age=120", "age": "50, 60"}, 70),
         ({"cache-control": "max-age=120", "age": "unknown"}, 120),
-        ({"cache-control": "max-age=120", "age": "110"}, 30),
+        ({"cache-control": "max-age=120", "age": "110"}, 60),
         ({"cache-control": "max-age=120", "expires": "0"}, 120),
-        ({"cache-control": "max-age=0"}, 30),
-        ({"cache-control": "max-age=5"}, 30),
-        ({"cache-control": "max-age=soon"}, 30),
-        ({"cache-control": "no-cache"}, 30),
-        ({"cache-control": "no-cache, max-age=120"}, 30),
-        ({"cache-control": 'no-cache="set-cookie"'}, 30),
-        ({"cache-control": "must-revalidate"}, 30),
+        ({"cache-control": "max-age=0"}, 60),
+        ({"cache-control": "max-age=5"}, 60),
+        ({"cache-control": "max-age=soon"}, 60),
+        ({"cache-control": "no-cache"}, 60),
+        ({"cache-control": "no-cache, max-age=120"}, 60),
+        ({"cache-control": 'no-cache="set-cookie"'}, 60),
+        ({"cache-control": "must-revalidate"}, 60),
         ({"expires": TWO_MINUTES_LATER, "date": NOON}, 120),
         ({"expires": TWO_MINUTES_LATER}, 120),
         ({"expires": TWO_MINUTES_LATER, "age": "50"}, 70),
-        ({"expires": HALF_AN_HOUR_EARLIER, "date": NOON}, 30),
-        ({"expires": "0"}, 30),
+        ({"expires": HALF_AN_HOUR_EARLIER, "date": NOON}, 60),
+        ({"expires": "0"}, 60),
         ({"expires": TWO_MINUTES_LATER, "cache-control": "must-revalidate"}, 120),
         ({"last-modified": HALF_AN_HOUR_EARLIER, "date": NOON}, 180),
         ({"last-modified": HALF_AN_HOUR_EARLIER}, 180),
@@ -59,13 +60,13 @@ HEADERS = (
     ],
 )
 def test_reads_the_lifetime(headers: dict[str, str], seconds: float) -> None:
-    assert freshness(headers, now_seconds=NOON_SECONDS) == Freshness(max_age_seconds=seconds)
+    assert freshness(headers, now_seconds=NOON_SECONDS) == Lifetime(max_age_seconds=seconds)
 
 
 @pytest.mark.parametrize("cache_control", ["no-store", "No-Store", "max-age=120, no-store", "no-store;private"])
 def test_what_must_not_be_stored_serves_the_next_step_only(cache_control: str) -> None:
     answer = freshness({"cache-control": cache_control}, now_seconds=NOON_SECONDS)
-    assert answer == Freshness(max_age_seconds=30, single_use=True)
+    assert answer == Lifetime(max_age_seconds=60, single_use=True)
 
 
 def test_a_quoted_directive_is_none() -> None:
@@ -117,7 +118,7 @@ def test_reads_every_form_of_an_http_date(value: str) -> None:
 
 @given(st.dictionaries(st.sampled_from(HEADERS), st.text() | st.from_regex(r"(\w|[-=,\" ])*")))
 def test_any_headers_give_an_age_within_the_limits(headers: dict[str, str]) -> None:
-    assert 30 <= freshness(headers, now_seconds=NOON_SECONDS).max_age_seconds <= 300
+    assert 60 <= freshness(headers, now_seconds=NOON_SECONDS).max_age_seconds <= 300
     varies(headers)
     sets_cookie(headers)
 

@@ -65,6 +65,11 @@ async def test_what_a_server_does_wrong_is_a_problem_and_the_next_load_is_none(p
         assert (fine.markdown, fine.problem) == ("Fine.", None)
 
 
+async def test_no_word_in_an_address_is_taken_for_the_browsers_own(page: Page) -> None:
+    document = await load(page, "http://no-such-host.invalid/Timeout-page-crashed-and-has-been-closed")
+    assert "ERR_NAME_NOT_RESOLVED" in (document.problem or "")
+
+
 async def test_a_refused_connection_is_a_problem(page: Page) -> None:
     async with Site().serving() as gone:
         url = gone.url("/")
@@ -131,7 +136,7 @@ async def test_dialogs_are_dismissed_and_noted(page: Page, site: Site) -> None:
     site.put("/next", "Next.")
     document = await load(page, site.url("/"))
     assert document.markdown == "Before.\n\nAfter.\n\nfalse,"
-    assert document.notes == (
+    assert document.incidents == (
         "The page showed a dialog (alert), which was dismissed: Hello",
         "The page showed a dialog (confirm), which was dismissed: Sure?",
         "The page showed a dialog (prompt), which was dismissed: Name?",
@@ -146,8 +151,8 @@ async def test_a_window_the_page_opens_is_closed_and_noted(page: Page, site: Sit
     site.put("/other", "Other.")
     document = await load(page, site.url("/"))
     assert document.markdown == "Here."
-    assert len(document.notes) == 1
-    assert "opened a window" in document.notes[0]
+    assert len(document.incidents) == 1
+    assert "opened a window" in document.incidents[0]
     assert page.context.pages == [page]
 
 
@@ -156,7 +161,7 @@ async def test_a_file_the_page_offers_is_noted(page: Page, site: Site) -> None:
     site.put("/", "<p>Here.</p><iframe src=/file.zip></iframe>")
     document = await load(page, site.url("/"))
     assert document.markdown == "Here."
-    assert document.notes == ("The page offered a file for download, which was not kept: file.zip",)
+    assert document.incidents == ("The page offered a file for download, which was not kept: file.zip",)
 
 
 async def test_another_fragment_is_a_new_document(page: Page, site: Site) -> None:
@@ -275,7 +280,6 @@ async def test_a_page_of_two_megabytes_does_not_block_the_event_loop(page: Page,
     gc.freeze()  # what pytest and its plug-ins keep is not ours to go through
     document, lag = await _load_beside_a_ticker(page, site.url("/"))
     gc.unfreeze()
-    print(f"The event loop was kept waiting for {lag * 1000:.0f} ms at most; {document.timings}")
     assert document.problem is None
     assert len(document.markdown) > 1_500_000
     assert document.notes == ("Only the first 5000 links of the page are numbered.",)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from agent.rank_predictor import RankPredictor
-from agent.ranker import LinkRanker
 
 from agent.embedding import Embedder
 from agent.events import Decided, RunEvent, Thinking
 from agent.outcome import Outcome, path_of
+from agent.rank_predictor import RankPredictor
+from agent.ranker import LinkRanker
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.target import Answer, Decision
 from agent.wiring import Mind, answer, ask, open_pool

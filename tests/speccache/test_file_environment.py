@@ -53,7 +53,8 @@ async def test_a_guess_is_a_hit_and_a_write_is_never_run_ahead(folder: Path, fil
         name = "everything"
 
         async def predict(self, _trajectory: Sequence[Step[FileAction, FileText]]) -> AsyncIterator[Guess[FileAction]]:
-            for rank, action in enumerate([WriteFile("a.txt", "guessed"), ReadFile("deep/b.txt")], start=1):
+            actions: list[FileAction] = [WriteFile("a.txt", "guessed"), ReadFile("deep/b.txt")]
+            for rank, action in enumerate(actions, start=1):
                 yield Guess(action=action, predictor=self.name, rank=rank)
 
     events: list[Event] = []

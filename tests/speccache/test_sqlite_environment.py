@@ -58,6 +58,10 @@ async def execute_elsewhere(path: Path, sql: str) -> None:
     assert await process.wait() == 0
 
 
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
 def is_in_use(path: Path) -> bool:
     """Whether some statement is reading the database just now; with a rollback journal only."""
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as connection:
@@ -148,11 +152,11 @@ async def test_a_pure_query_is_run_ahead(database: Database, sql: str) -> None:
     ],
 )
 async def test_anything_else_never_is(database: Database, path: Path, sql: str) -> None:
-    before = path.read_bytes()
+    before = content(path)
     assert database.key(Query(sql)) is None
     with pytest.raises(Unspeculable, match="no-key"):
         await database.peek(Query(sql))
-    assert path.read_bytes() == before
+    assert content(path) == before
 
 
 async def test_full_text_search_is_run_ahead(database: Database) -> None:
@@ -197,7 +201,6 @@ async def test_a_kept_result_is_not_served_after_another_process_wrote(database:
     await until(events, EventKind.LOAD)
     await execute_elsewhere(path, "INSERT INTO item (name) VALUES ('desk')")
     assert (await environment.step(Query("SELECT count(*) FROM item"))).rows == ((3,),)
-    await until(events, EventKind.LOAD, 2)
     assert (await environment.step(Query("SELECT count(*) FROM item"))).rows == ((3,),)
     await environment.aclose()
     steps = [event.kind for event in events if event.kind in {EventKind.MISS, EventKind.HIT, EventKind.JOIN}]
@@ -207,7 +210,7 @@ async def test_a_kept_result_is_not_served_after_another_process_wrote(database:
 
 async def test_a_changed_schema_is_judged_anew(database: Database, path: Path) -> None:
     query = Query("SELECT * FROM large")
-    assert database.key(query)
+    assert database.key(query) is not None
     execute(path, "DROP VIEW large")
     assert database.key(query) is None
     execute(path, "CREATE VIEW large AS SELECT random()")
@@ -243,7 +246,7 @@ async def test_a_missing_file_is_a_problem_and_is_not_created(tmp_path: Path) ->
 
 @pytest.mark.parametrize("path", ["delete"], indirect=True)
 async def test_a_locked_database_has_no_version_and_a_step_waits_for_it(database: Database, path: Path) -> None:
-    assert database.key(ALL)
+    assert database.key(ALL) is not None
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         assert database.key(ALL) is None

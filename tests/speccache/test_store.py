@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from speccache.store import Store
+from speccache.store import Lifetime, Store
 
 KEYS = st.sampled_from("abcdef")
 
@@ -34,9 +34,9 @@ def test_an_entry_too_large_for_the_store_is_not_kept() -> None:
 def test_an_entry_dies_of_age() -> None:
     now = [0.0]
     store: Store[int] = Store(max_age_seconds=10, clock=lambda: now[0])
-    store.put("long", 1, max_age_seconds=99)
-    store.put("short", 2, max_age_seconds=3)
-    assert not store.put("never", 3, max_age_seconds=0)
+    store.put("long", 1, lifetime=Lifetime(max_age_seconds=99))
+    store.put("short", 2, lifetime=Lifetime(max_age_seconds=3))
+    assert not store.put("never", 3, lifetime=Lifetime(max_age_seconds=0))
     now[0] = 3.0
     assert store.get("short") is None
     entry = store.get("long")
@@ -62,7 +62,7 @@ class Model(RuleBasedStateMachine):
 
     @rule(key=KEYS, value=st.integers(), size=st.integers(0, 12), age=st.none() | st.floats(-1, 9))
     def put(self, key: str, value: int, size: int, age: float | None) -> None:
-        kept = self.store.put(key, value, size_bytes=size, max_age_seconds=age)
+        kept = self.store.put(key, value, size_bytes=size, lifetime=Lifetime(max_age_seconds=age))
         self.model.pop(key, None)
         limit = 5.0 if age is None else min(age, 5.0)
         assert kept == (size <= 10 and limit > 0)

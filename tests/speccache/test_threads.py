@@ -92,5 +92,5 @@ async def test_work_that_waits_for_a_thread_never_begins(threads: Threads) -> No
         await waiting
     first.let_go()
     assert await running == "done"
-    assert await threads.run(lambda: second.begun.is_set()) is False
+    assert await threads.run(second.begun.is_set) is False
     assert second.interrupts == 0

@@ -1,0 +1,36 @@
+// Init script of speculative pages: takes away what would act, or talk, behind the back of the guard's CDP session.
+//
+// Invariant: a page that tries one of these finds it failing as it may fail for any page, and the attempt is on record.
+(() => {
+  const record = { done: null };
+  Object.defineProperty(window, Symbol.for("speccache.guard"), { value: record });
+
+  const note = (what) => {
+    // A frame of the same site tells the top one; a frame of another site is not loaded at all.
+    try {
+      const top = window.top[Symbol.for("speccache.guard")] ?? record;
+      top.done ??= what;
+    } catch {
+      record.done ??= what;
+    }
+  };
+
+  // A popup is another target: its requests would pass unseen.
+  window.open = () => null;
+
+  const forbid = (name, what) => {
+    if (!(name in window)) return;
+    window[name] = class {
+      constructor() {
+        note(what);
+        throw new DOMException(`${name} is not available`, "SecurityError");
+      }
+    };
+  };
+  forbid("WebSocket", "opens-socket");
+  forbid("WebTransport", "opens-socket");
+  forbid("EventSource", "opens-socket");
+  forbid("RTCPeerConnection", "opens-socket");
+  forbid("Worker", "starts-worker");
+  forbid("SharedWorker", "starts-worker");
+})();

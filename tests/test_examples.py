@@ -1,0 +1,34 @@
+"""Every example runs as it stands, is short, and prints what it gained."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+MAX_LINES = 40
+GAIN = re.compile(r"(?P<hits>\d+) hits, (?P<misses>\d+) misses; (?P<saved>\d+\.\d\d) s saved")
+
+
+def test_there_is_an_example_of_each_kind() -> None:
+    assert [path.stem for path in EXAMPLES] == ["files", "json_api", "sql"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_prints_its_hits_and_the_time_saved(path: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", str(path)]
+    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    *observations, last = outcome.stdout.splitlines()
+    gain = GAIN.fullmatch(last)
+    assert gain, last
+    assert len(observations) == 4
+    # On a busy machine a guess may still be running when it is asked for: then it is joined, and no hit.
+    assert int(gain["misses"]) == 1
+    assert 0 <= int(gain["hits"]) <= 3
+    assert float(gain["saved"]) > 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_LINES
