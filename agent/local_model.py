@@ -97,7 +97,7 @@ def _start(weights: Path, api_key: str) -> Any:
     parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
     parameters.n_parallel = 1
     for threads in (parameters.cpuparams, parameters.cpuparams_batch):
-        threads.n_threads = _threads(this_machine().cores)
+        threads.n_threads = threads_for(this_machine().cores)
         # Threads that wait for each other spinning collapse (1 token/s) as soon as a browser wants a core.
         threads.poll = 0
     parameters.warmup = False
@@ -110,5 +110,6 @@ def _start(weights: Path, api_key: str) -> Any:
         ) from error
 
 
-def _threads(cores: float) -> int:
+def threads_for(cores: float) -> int:
+    """Return how many threads compute: reading a prompt takes half the time with two."""
     return max(1, min(MAX_THREADS, round(cores)))

@@ -17,7 +17,6 @@ _LABEL_CHARS = 100
 
 _MARKER = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\[(c?)\d+\]")
 _EMPHASIS = re.compile(r"\*\*|`+|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
-_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|-])")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _ITEM = re.compile(r"([-*+]|\d+[.)])\s+(.*)")
 _DEFINITION = re.compile(r":\s{1,3}(.*)")
@@ -51,8 +50,7 @@ def passages(markdown: str) -> tuple[Passage, ...]:
 def plain(markdown: str) -> str:
     """Take the markup away: links and emphasis to their text, controls to nothing."""
     text = _MARKER.sub(lambda match: "" if match[2] else match[1], markdown)
-    text = _ESCAPE.sub(r"\1", _EMPHASIS.sub("", text))
-    return " ".join(text.split())
+    return " ".join(_EMPHASIS.sub("", text).replace("\\|", "|").split())
 
 
 @dataclass(slots=True)

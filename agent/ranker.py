@@ -42,8 +42,8 @@ class LinkRanker:
     """Scores links by meaning and by the words they share with the question.
 
     The score is the similarity of the link's text, alone or in its context (the better one), plus the share of the
-    question's words that its name covers, plus the share that name and context cover. Words find identifiers and Chinese,
-    meaning finds the rest. Scores are kept, so the second ranking of a page costs nothing.
+    question's words that its name covers, plus the share that name and context cover. Words find identifiers and
+    Chinese, meaning finds the rest. Scores are kept, so the second ranking of a page costs nothing.
 
     Args:
         embedder: May be shared; keeps the vectors of a site's link texts.

@@ -17,7 +17,7 @@ _TOKEN = re.compile(rf"[{_WIDE}]+|[^\W{_WIDE}]+")
 _WIDE_TOKEN = re.compile(rf"[{_WIDE}]")
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE_ENDING = re.compile(r"\.(html?|php|md|aspx?|jsp)\b", re.IGNORECASE)
-_SUFFIX = re.compile(r"(?<=\w{3})(ing|ies|es|ed|s)$")
+_SUFFIX = re.compile(r"(?<=\w{3})(ing|ies|ed|es|e|s|y)$")
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",

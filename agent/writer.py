@@ -1,7 +1,7 @@
 """The small local model as a target: the embedding walks, the model words the answer, code checks the words.
 
 A model that small reads too slowly to be shown whole pages, chooses links no better than the embedding, and invents
-what a text does not say. Invariant: its words become the answer only if they stand in a passage of a page that was read;
+what a text does not say. Invariant: its words become the answer only if they stand in a passage of a page read;
 else the passage that fits best does.
 """
 
@@ -99,6 +99,5 @@ def _tokens(text: str) -> list[str]:
 
 def _messages(question: str, quotes: Sequence[Quote]) -> list[Message]:
     passages = "\n".join(f"[{number}] {quote.text}" for number, quote in enumerate(quotes, start=1))
-    # Pages can hold half surrogate pairs.
-    content = f"{passages}\n\nQuestion: {question}\nAnswer:".encode("utf-8", "replace").decode("utf-8")
+    content = f"{passages}\n\nQuestion: {question}\nAnswer:"
     return [Message(role="system", content=INSTRUCTIONS), Message(role="user", content=content)]

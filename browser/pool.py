@@ -96,7 +96,7 @@ class BrowserPool:
         playwright = await self._stack.enter_async_context(_driver(self.options.launch.close_seconds))
         self._foreground = BrowserProcess(playwright, options=self.options.launch)
         self._stack.push_async_callback(self._foreground.aclose)
-        self._background = BrowserProcess(playwright, options=self.options.launch)
+        self._background = BrowserProcess(playwright, options=self.options.launch, background=True)
         self._stack.push_async_callback(self._background.aclose)
         self._stack.push_async_callback(self.courtesy.aclose)
         self._stack.push_async_callback(self._stop_warming)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.chromium import find_chromium
 from browser.errors import LaunchFailed, SlotCrashed
+from browser.priority import lower, restore
 
 logger = logging.getLogger(__name__)
 
@@ -70,13 +71,17 @@ class BrowserProcess:
     Args:
         playwright: The driver that starts it.
         options: How it is started.
+        background: Whether it only runs on processor time that nobody else wants.
 
     Resource handling: owns the process; close it with `aclose()`.
     """
 
-    def __init__(self, playwright: Playwright, *, options: LaunchOptions) -> None:
+    def __init__(self, playwright: Playwright, *, options: LaunchOptions, background: bool = False) -> None:
         self._playwright = playwright
         self._options = options
+        self._background = background
+        self._urgent = 0
+        self._group: int | None = None
         self._browser: Browser | None = None
         self._launching = asyncio.Lock()
         self.launches = 0
@@ -117,6 +122,9 @@ class BrowserProcess:
         async with self._launching:
             if self._browser is None or not self._browser.is_connected():
                 self._browser = await self._launch(sandbox=os.name != "posix" or os.geteuid() != 0)
+                if self._background:
+                    self._group = await _process_group(self._browser)
+                    lower(self._group)
                 self.launches += 1
             return self._browser
 
@@ -142,6 +150,19 @@ class BrowserProcess:
                 hint="Run `speccache doctor` to see what is missing.",
             ) from error
 
+    @contextmanager
+    def urgent(self) -> Iterator[None]:
+        """Let a background process run as any other while somebody waits for its work."""
+        self._urgent += 1
+        if self._group is not None and self._urgent == 1:
+            restore(self._group)
+        try:
+            yield
+        finally:
+            self._urgent -= 1
+            if self._group is not None and self._urgent == 0:
+                lower(self._group)
+
     async def aclose(self) -> None:
         """Close the browser; bounded in time, and may be called twice."""
         async with self._launching:
@@ -155,6 +176,15 @@ async def end_quietly(closing: Awaitable[None], *, seconds: float) -> None:
     with suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(seconds):
             await closing
+
+
+async def _process_group(browser: Browser) -> int:
+    """Return the process group of a browser, which Playwright starts as one of its own."""
+    session = await browser.new_browser_cdp_session()
+    found = await session.send("SystemInfo.getProcessInfo")
+    await session.detach()
+    main = next(process["id"] for process in found["processInfo"] if process["type"] == "browser")
+    return os.getpgid(main)
 
 
 def _first_line(error: PlaywrightError) -> str:

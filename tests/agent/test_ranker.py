@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from agent.embedding import Embedder
+from agent.ranker import LinkRanker, RankedLink
+from browser.observation import Link
+
+MENU = (
+    "Installation", "Tutorial", "Full Text Search", "Client Authentication", "Backup and Restore", "Release Notes",
+    "Error Codes", "Limits", "Opening hours", "auth_delay", "图书馆", "研究项目",
+)  # fmt: skip
+
+
+def links(*texts: str, context: str = "") -> tuple[Link, ...]:
+    return tuple(
+        Link(number=number, text=text, url=f"http://site.test/{number}", context=context)
+        for number, text in enumerate(texts, 1)
+    )
+
+
+def names(ranked: tuple[RankedLink, ...]) -> list[str]:
+    return [each.link.text for each in ranked]
+
+
+async def test_ranks_by_meaning_by_identifier_and_in_chinese() -> None:
+    ranker = LinkRanker(Embedder())
+
+    for question, expected in {
+        "At what time does the library close?": "Opening hours",
+        "How do I dump a database and load it again?": "Backup and Restore",
+        "Who wrote the auth_delay module?": "auth_delay",
+        "图书馆几点开门？": "图书馆",
+    }.items():
+        assert names(await ranker.rank(question, links(*MENU)))[0] == expected
+
+
+async def test_context_tells_equal_texts_apart() -> None:
+    one = Link(number=1, text="Read more", url="http://site.test/a", context="Cheese › Read more")
+    two = Link(number=2, text="Read more", url="http://site.test/b", context="Concurrency and deadlocks › Read more")
+
+    ranked = await LinkRanker(Embedder()).rank("How are deadlocks detected?", [one, two])
+
+    assert ranked[0].link is two
+
+
+async def test_equal_links_stay_in_page_order() -> None:
+    same = links("More", "More", "More")
+
+    ranked = await LinkRanker(Embedder()).rank("Anything?", [Link(number=9, text="More", url=same[0].url), *same])
+
+    assert [each.link.number for each in ranked if each.score == ranked[0].score][:1] == [9]
+
+
+async def test_a_score_does_not_depend_on_what_was_ranked_before() -> None:
+    fresh = await LinkRanker(Embedder()).scores("Where are the limits?", links(*MENU))
+    used = LinkRanker(Embedder())
+    await used.scores("Where are the limits?", links("Limits", "Another page of the site"))
+
+    assert await used.scores("Where are the limits?", links(*MENU)) == fresh
+
+
+async def test_an_index_with_thousands_of_links_still_finds_the_name() -> None:
+    index = links(*(f"term {number}" for number in range(3000)), "wal_sender_timeout")
+
+    ranked = await LinkRanker(Embedder()).rank("What is the default of wal_sender_timeout?", index)
+
+    assert ranked[0].link.text == "wal_sender_timeout"
+    assert len(ranked) == 3001
+
+
+async def test_no_links() -> None:
+    assert await LinkRanker(Embedder()).rank("Anything?", []) == ()

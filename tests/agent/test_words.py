@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.words import coverage, url_words, weights, words
+
+
+def test_plural_and_case_do_not_matter_and_stop_words_do_not_count() -> None:
+    assert words("The Limits of a TABLE") == words("limit tables")
+
+
+def test_identifier_counts_whole_and_in_its_parts() -> None:
+    assert words("wal_sender_timeout") == {"wal_sender_timeout", "wal", "sender", "timeout"}
+
+
+def test_wide_text_counts_in_pairs() -> None:
+    assert words("图书馆几点开门") >= {"图书", "书馆", "开门"}
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://site.test/docs/runtime-config.html", "docs runtime config"),
+        ("http://site.test/#/Guides/PrototypePoisoning?id=x", "Guides Prototype Poisoning"),
+        ("http://site.test/%E5%9B%BE", "图"),
+        ("http://site.test", ""),
+    ],
+)
+def test_url_words(url: str, expected: str) -> None:
+    assert url_words(url) == expected
+
+
+def test_a_rare_word_covers_more_than_a_common_one() -> None:
+    texts = ["table limits", "table size", "table name", "deadlocks"]
+
+    weighed = weights("table limits", texts)
+
+    assert weighed["limit"] > weighed["tabl"]
+    assert coverage("table limits", weighed) == pytest.approx(1.0)
+    assert coverage("deadlocks", weighed) == 0.0
+
+
+def test_a_question_of_stop_words_weighs_nothing() -> None:
+    assert weights("what is it", ["a text"]) == {}
+
+
+@given(st.text(), st.lists(st.text(), max_size=5))
+def test_coverage_is_a_share(question: str, texts: list[str]) -> None:
+    weighed = weights(question, texts)
+
+    assert all(0.0 <= coverage(text, weighed) <= 1.0 + 1e-9 for text in [question, *texts])
