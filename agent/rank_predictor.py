@@ -6,11 +6,10 @@ unless the target answers instead. For any other target it is a guess like the d
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator
 
 from agent.frontier import Trajectory, frontier
-from agent.ranker import LinkRanker
+from agent.ranker import MAX_SCORE, LinkRanker
 from browser.action import Action, Visit
 from speccache.predictor import Guess
 
@@ -43,8 +42,10 @@ class RankPredictor:
             ConfigurationError: The embedding model is not installed as it should be.
         """
         candidates = await frontier(self._question, trajectory, self._ranker)
-        top = max((candidate.promise for candidate in candidates), default=0.0)
-        total = math.fsum(math.exp(candidate.promise - top) for candidate in candidates)
         for rank, candidate in enumerate(candidates[: self._max_guesses], 1):
-            score = math.exp(candidate.promise - top) / total
-            yield Guess(action=Visit(candidate.link.url), predictor=self.name, rank=rank, score=score)
+            yield Guess(
+                action=Visit(candidate.link.url),
+                predictor=self.name,
+                rank=rank,
+                score=min(1.0, max(0.0, candidate.score / MAX_SCORE)),
+            )

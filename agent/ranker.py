@@ -21,6 +21,8 @@ SHORTLIST = 24
 MAX_LINKS = 250
 """How many links of a page are read at all (2 ms each); of an index with thousands, those with the question's words."""
 MAX_PAGES = 256
+"""How many pages' scores are kept."""
+MAX_SCORE = 3.0
 
 Scores = NDArray[np.float64]
 
@@ -31,7 +33,7 @@ class RankedLink:
 
     Attributes:
         link: The link.
-        score: Similarity to the question plus coverage of its words, 0 to 3.
+        score: Similarity to the question plus coverage of its words, at most `MAX_SCORE`.
     """
 
     link: Link

@@ -171,7 +171,7 @@ async def answer(
     web = web_environment(settings, pool, url)
     environment: Environment[Action, Observation] = web
     if mind.predictors:
-        environment = _speculative(web, mind.predictors, settings, tell)
+        environment = _speculative(web, pool, mind.predictors, settings, tell)
         pool.warm()
     try:
         outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(
@@ -192,7 +192,7 @@ async def answer(
 
 
 def _speculative(
-    web: WebEnvironment, predictors: Predictors, settings: Settings, listener: RunListener
+    web: WebEnvironment, pool: BrowserPool, predictors: Predictors, settings: Settings, listener: RunListener
 ) -> SpeculativeEnvironment[Action, Observation]:
     return SpeculativeEnvironment(
         web,
@@ -200,6 +200,7 @@ def _speculative(
         deeper=[predictor for predictor in predictors if isinstance(predictor, RankPredictor)],
         options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
         gate=web.refusal,
+        urgent=pool.urgent,
         listener=listener,
         size_of=lambda observation: observation.document.size_bytes,
         lifetime_of=web.lifetime,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,6 +176,10 @@ class BrowserPool:
         except (PlaywrightError, TimeoutError) as error:
             await end_quietly(context.close(), seconds=self.options.launch.close_seconds)
             raise SlotCrashed("the browser died while a page was being opened") from error
+
+    def urgent(self) -> AbstractContextManager[None]:
+        """Give speculation the priority of a real action, for as long as one waits for its load."""
+        return self._process(self._background).urgent()
 
     async def discard(self, slot: Slot) -> None:
         """Close a slot for good."""

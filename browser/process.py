@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +81,7 @@ class BrowserProcess:
         self._options = options
         self._background = background
         self._urgent = 0
+        self._rescheduling: asyncio.Task[None] | None = None
         self._group: int | None = None
         self._browser: Browser | None = None
         self._launching = asyncio.Lock()
@@ -154,19 +155,27 @@ class BrowserProcess:
     def urgent(self) -> Iterator[None]:
         """Let a background process run as any other while somebody waits for its work."""
         self._urgent += 1
-        if self._group is not None and self._urgent == 1:
-            restore(self._group)
+        if self._urgent == 1:
+            self._reschedule(restore)
         try:
             yield
         finally:
             self._urgent -= 1
-            if self._group is not None and self._urgent == 0:
-                lower(self._group)
+            if self._urgent == 0:
+                self._reschedule(lower)
+
+    def _reschedule(self, change: Callable[[int], None]) -> None:
+        """Change the priority beside the event loop, in the order of the calls; nobody waits for it."""
+        if self._group is not None:
+            before, group = self._rescheduling, self._group
+            self._rescheduling = asyncio.create_task(_in_turn(before, change, group), name="reschedule")
 
     async def aclose(self) -> None:
         """Close the browser; bounded in time, and may be called twice."""
         async with self._launching:
             browser, self._browser = self._browser, None
+        if self._rescheduling is not None:
+            await asyncio.wait([self._rescheduling], timeout=self._options.close_seconds)
         if browser is not None:
             await end_quietly(browser.close(), seconds=self._options.close_seconds)
 
@@ -176,6 +185,12 @@ async def end_quietly(closing: Awaitable[None], *, seconds: float) -> None:
     with suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(seconds):
             await closing
+
+
+async def _in_turn(before: asyncio.Task[None] | None, change: Callable[[int], None], group: int) -> None:
+    if before is not None:
+        await asyncio.wait([before])
+    await asyncio.to_thread(change, group)
 
 
 async def _process_group(browser: Browser) -> int:

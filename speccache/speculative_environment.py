@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Generic
 
 from speccache.environment import ActionT, ObservationT, Speculable, Step
@@ -32,6 +33,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         gate: Says why an action, guessed from an observation, must not be run ahead; None if it may be.
         pressure: Says what is too short just now for anything to be run ahead; None if nothing is.
         listener: Called with every event.
+        urgent: Entered while the target waits for a load under way, to give it the priority of a real action.
         size_of: Bytes that an observation occupies.
         lifetime_of: For how long an observation may be used again.
         clock: Where the time comes from, in seconds.
@@ -50,11 +52,13 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         gate: Callable[[ActionT, ObservationT], str | None] = lambda _action, _seen: None,
         pressure: Callable[[], str | None] = lambda: None,
         listener: Listener | None = None,
+        urgent: Callable[[], AbstractContextManager[None]] = nullcontext,
         size_of: Callable[[ObservationT], int] = lambda _: 0,
         lifetime_of: Callable[[ObservationT], Lifetime] = lambda _: Lifetime(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._environment = environment
+        self._urgent = urgent
         self._size_of = size_of
         self._lifetime_of = lifetime_of
         self._recorder = Recorder(listener, clock=clock)
@@ -116,7 +120,8 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         started_seconds = self._recorder.now()
         self._speculator.hold()
         try:
-            observation = await self._flights.run(key, lambda: self._environment.peek(action))
+            with self._urgent():
+                observation = await self._flights.run(key, lambda: self._environment.peek(action))
         except Exception:  # noqa: BLE001 - a speculation is one of the three borders; the speculator counts it
             return None
         finally:
