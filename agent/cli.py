@@ -231,6 +231,15 @@ def _show_checks(checks: Sequence[Check]) -> None:
             out.print(f"      hint: {escape(check.hint)}")
 
 
+@app.command("install-model")
+def install_model(verbose: flags.Verbose = False) -> None:
+    """Get the small language model that `--target local` uses: 1.1 GB, checked by its hash."""
+    from agent.weights import install_weights  # noqa: PLC0415 - no other command needs it
+
+    settings = run(_settings())
+    run(install_weights(tell, settings.weights), verbose=verbose)
+
+
 @app.command("install-browser")
 def install_browser(verbose: flags.Verbose = False) -> None:
     """Get a headless Chromium: Playwright's own download, else the distribution's package."""

@@ -78,9 +78,14 @@ def _keys(step: Step[Action, Observation]) -> set[str]:
     return keys | {page_key(step.action.target)} if isinstance(step.action, Visit) else keys
 
 
-async def _offered(question: str, page: Observation, ranker: LinkRanker) -> list[Candidate]:
+def offered(page: Observation) -> tuple[Link, ...]:
+    """Return the links of a page that may be followed and lead elsewhere."""
     here = page_key(page.url)
-    links = [link for link in page.links if page_key(link.url) != here and _allowed(link, page.url)]
+    return tuple(link for link in page.links if page_key(link.url) != here and _allowed(link, page.url))
+
+
+async def _offered(question: str, page: Observation, ranker: LinkRanker) -> list[Candidate]:
+    links = offered(page)
     scores = await ranker.scores(question, links)
     return [Candidate(link=link, page_url=page.url, score=score) for link, score in zip(links, scores, strict=True)]
 

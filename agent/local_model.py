@@ -98,7 +98,7 @@ def _start(weights: Path, api_key: str) -> Any:
     parameters.n_parallel = 1
     for threads in (parameters.cpuparams, parameters.cpuparams_batch):
         threads.n_threads = threads_for(this_machine().cores)
-        # Threads that wait for each other spinning collapse (1 token/s) as soon as a browser wants a core.
+        # Threads that wait spinning collapse (1 token/s for 27) as soon as something else wants their core.
         threads.poll = 0
     parameters.warmup = False
     parameters.verbosity = -1
@@ -111,5 +111,5 @@ def _start(weights: Path, api_key: str) -> Any:
 
 
 def threads_for(cores: float) -> int:
-    """Return how many threads compute: reading a prompt takes half the time with two."""
-    return max(1, min(MAX_THREADS, round(cores)))
+    """Return how many threads compute: one core is left to the browsers."""
+    return max(1, min(MAX_THREADS, int(cores) - 1))

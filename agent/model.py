@@ -10,10 +10,11 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import openai
+from asyncio_throttle import Throttler
 from yarl import URL
 
 from agent.errors import ConfigurationError
@@ -47,6 +48,7 @@ class ChatModel:
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         deadline_seconds: float | None = None,
         max_retries: int = DEFAULT_MAX_RETRIES,
+        calls_per_minute: int | None = None,
         parameters: Mapping[str, object] | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -60,6 +62,7 @@ class ChatModel:
             deadline_seconds: Longest time of a call with its retries; by default the timeouts of all attempts. Needed
                 beside the timeout, since some endpoints (DeepSeek's) send blank lines to keep a waiting client.
             max_retries: Attempts after the first.
+            calls_per_minute: Calls begun in any minute at most, retries aside; None: no limit of ours.
             parameters: More fields for the body of every request, such as `temperature` or `service_tier`.
             clock: Tells the time, in seconds.
 
@@ -83,6 +86,7 @@ class ChatModel:
             key=self._key,
             deadline_seconds=deadline_seconds or timeout_seconds * (max_retries + 1),
         )
+        self._throttle = Throttler(rate_limit=calls_per_minute, period=60.0) if calls_per_minute else nullcontext()
         self._parameters = dict(parameters or {})
         self._refused: set[str] = set()
         self._clock = clock
@@ -108,7 +112,7 @@ class ChatModel:
         """
         started = self._clock()
         with self._edge.mapped():
-            async with asyncio.timeout(self._edge.deadline_seconds):
+            async with self._throttle, asyncio.timeout(self._edge.deadline_seconds):
                 completion = await self._create(messages, **({"tools": list(tools)} if tools else {}))
         try:
             return read_reply(completion, seconds=self._clock() - started)
@@ -124,7 +128,8 @@ class ChatModel:
         Raises:
             ModelError: No reply could be had.
         """
-        deadline = asyncio.get_running_loop().time() + self._edge.deadline_seconds
+        async with self._throttle:
+            deadline = asyncio.get_running_loop().time() + self._edge.deadline_seconds
         with self._edge.mapped():
             async with asyncio.timeout_at(deadline):
                 chunks = await self._create(messages, stream=True, stream_options={"include_usage": True})

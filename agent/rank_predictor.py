@@ -8,30 +8,42 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from agent.frontier import Trajectory, frontier
+from agent.frontier import Trajectory, frontier, offered
 from agent.ranker import MAX_SCORE, LinkRanker
 from browser.action import Action, Visit
+from browser.address import page_key
 from speccache.predictor import Guess
+
+QUICK = "quick"
+RANK = "rank"
+
+PRIORS = {QUICK: (0.27, 0.1, 0.06), RANK: (0.42, 0.22, 0.16)}
+"""How often the first, second and third guess is the gold next link: the ranker in 45 cases on three real sites, words
+alone in 30 on two."""
 
 
 class RankPredictor:
     """Names links of this page and the earlier ones, best first.
 
+    A page that is new to the ranker is first judged by its words alone, so that one load starts before the model has
+    read it; that guess is named `quick`.
+
     Args:
         question: What the target is to answer.
         ranker: Orders the links; shared with the embedded target, so that each page is ranked once.
         max_guesses: How many are named at a time.
+        max_pages: After so many pages the target will not visit another; None: it may always.
     """
 
-    def __init__(self, question: str, ranker: LinkRanker, *, max_guesses: int = 8) -> None:
+    name = RANK
+
+    def __init__(
+        self, question: str, ranker: LinkRanker, *, max_guesses: int = 8, max_pages: int | None = None
+    ) -> None:
         self._question = question
         self._ranker = ranker
         self._max_guesses = max_guesses
-
-    @property
-    def name(self) -> str:
-        """How events and reports call it."""
-        return "rank"
+        self._max_pages = max_pages
 
     async def predict(self, trajectory: Trajectory, /) -> AsyncIterator[Guess[Action]]:
         """Yield guesses for the next action, the most plausible first.
@@ -41,11 +53,23 @@ class RankPredictor:
         Raises:
             ConfigurationError: The embedding model is not installed as it should be.
         """
+        if self._max_pages is not None and len(trajectory) >= self._max_pages:
+            return
+        quick = await self._quick(trajectory)
+        if quick is not None:
+            yield quick
         candidates = await frontier(self._question, trajectory, self._ranker)
         for rank, candidate in enumerate(candidates[: self._max_guesses], 1):
-            yield Guess(
-                action=Visit(candidate.link.url),
-                predictor=self.name,
-                rank=rank,
-                score=min(1.0, max(0.0, candidate.score / MAX_SCORE)),
-            )
+            score = max(0.0, candidate.score / MAX_SCORE)
+            yield Guess(action=Visit(candidate.link.url), predictor=RANK, rank=rank, score=score)
+
+    async def _quick(self, trajectory: Trajectory) -> Guess[Action] | None:
+        links = offered(trajectory[-1].observation)
+        if not links or self._ranker.knows(self._question, links):
+            return None
+        read = {page_key(step.observation.url) for step in trajectory}
+        ranked = await self._ranker.quick(self._question, links)
+        best = next((each for each in ranked if page_key(each.link.url) not in read), None)
+        if best is None:
+            return None
+        return Guess(action=Visit(best.link.url), predictor=QUICK, rank=1, score=best.score / MAX_SCORE)

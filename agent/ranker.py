@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from agent.embedding import Embedder
 from agent.words import coverage, url_words, weights
 from browser.observation import Link
+from speccache.flight import Flights
 
 SHORTLIST = 24
 """How many links of a page are also read with their context, which costs four times a link's text."""
@@ -54,6 +55,7 @@ class LinkRanker:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self._scores: dict[tuple[str, tuple[Link, ...]], tuple[float, ...]] = {}
+        self._scoring: Flights[tuple[float, ...]] = Flights()
 
     async def scores(self, question: str, links: Sequence[Link]) -> tuple[float, ...]:
         """Score the links of one page, in their order.
@@ -63,10 +65,21 @@ class LinkRanker:
         """
         key = (question, tuple(links))
         if key not in self._scores:
-            self._scores[key] = await self._score(question, links)
+            # Target and predictor ask for the same page at the same moment.
+            self._scores[key] = await self._scoring.run(key, lambda: self._score(question, links))
             if len(self._scores) > MAX_PAGES:
                 del self._scores[next(iter(self._scores))]
         return self._scores[key]
+
+    def knows(self, question: str, links: Sequence[Link]) -> bool:
+        """Tell whether these links' scores are there at once."""
+        return (question, tuple(links)) in self._scores
+
+    async def quick(self, question: str, links: Sequence[Link]) -> tuple[RankedLink, ...]:
+        """Return the links that share words with the question, best first, in milliseconds and without the model."""
+        covered = await asyncio.to_thread(_covered, question, links)
+        ranked = [RankedLink(link=link, score=score) for link, score in zip(links, covered, strict=True) if score]
+        return tuple(sorted(ranked, key=lambda each: -each.score))
 
     async def rank(self, question: str, links: Sequence[Link]) -> tuple[RankedLink, ...]:
         """Return the links of one page, best first; equal scores stay in page order."""

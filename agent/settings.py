@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     """How long one model call may take."""
     model_retries: int = Field(2, ge=0)
     """How often a failed model call is repeated."""
+    model_calls: int | None = Field(None, ge=1)
+    """Calls to one model begun in any minute at most; None: no limit."""
     speculation: bool = True
     """Whether likely next pages are loaded while the target thinks."""
     max_guesses: int = Field(3, ge=1, le=16)
@@ -73,6 +75,8 @@ class Settings(BaseSettings):
     """Length of one part of a long page, in characters."""
     browser: Path | None = None
     """The Chromium to use; None: the first that is found."""
+    weights: Path | None = None
+    """The file of the small model that `local` uses; None: where `install-model` puts it."""
     allow_hosts: tuple[str, ...] = ()
     """Private hosts that may be visited beside the start page's own."""
 

@@ -13,6 +13,9 @@ from browser.action import Visit
 from browser.address import page_key
 from browser.observation import Document
 
+MAX_PAGES = 8
+"""Pages read for a question, the first included."""
+
 
 class WalkTarget:
     """Visits the most promising link until enough pages are read, then quotes the passage that fits best.
@@ -22,7 +25,7 @@ class WalkTarget:
         max_pages: How many pages are read, the first included.
     """
 
-    def __init__(self, ranker: LinkRanker, *, max_pages: int = 8) -> None:
+    def __init__(self, ranker: LinkRanker, *, max_pages: int = MAX_PAGES) -> None:
         self._ranker = ranker
         self._max_pages = max_pages
 

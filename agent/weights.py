@@ -149,12 +149,11 @@ async def _install(report: Report, path: Path, weights: Weights) -> None:
 async def _from_hub(report: Report, folder: Path, weights: Weights) -> Path:
     report(f"downloading {weights.file} ({_size(weights.size_bytes)}) of {weights.repository} from the hub")
     argv = (sys.executable, "-m", "huggingface_hub.cli.hf", "download", weights.repository, weights.file)
-    watch = asyncio.create_task(_watch(report, folder, weights.size_bytes))
-    try:
+    async with asyncio.TaskGroup() as group:
+        watch = group.create_task(_watch(report, folder, weights.size_bytes))
         outcome = await run(
             (*argv, "--local-dir", str(folder)), timeout_seconds=HUB_TIMEOUT_SECONDS, environment=HUB_ENVIRONMENT
         )
-    finally:
         watch.cancel()
     if outcome.code != 0:
         raise LocalModelMissing(f"the hub: {outcome.reason}")
@@ -170,9 +169,9 @@ async def _watch(report: Report, folder: Path, size_bytes: int) -> None:
 
 def _arrived_bytes(folder: Path) -> int:
     arrived = 0
-    for file in folder.rglob("*"):
-        # The client renames its files while they are counted.
-        with suppress(FileNotFoundError):
+    # The client renames its files while they are counted.
+    with suppress(FileNotFoundError):
+        for file in folder.rglob("*"):
             arrived += file.stat().st_size if file.is_file() else 0
     return arrived
 

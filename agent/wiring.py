@@ -19,11 +19,11 @@ from agent.loop import Loop
 from agent.model_target import ModelTarget
 from agent.outcome import Outcome
 from agent.pacing import PacedTarget
-from agent.rank_predictor import RankPredictor
+from agent.rank_predictor import PRIORS, RankPredictor
 from agent.ranker import LinkRanker
-from agent.settings import EMBEDDED, Settings
+from agent.settings import EMBEDDED, LOCAL, Settings
 from agent.target import Target, Usage
-from agent.walk import WalkTarget
+from agent.walk import MAX_PAGES, WalkTarget
 from browser.action import Action, Visit
 from browser.address import check_address
 from browser.environment import WebEnvironment
@@ -75,14 +75,17 @@ async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
     async with AsyncExitStack() as stack:
         ranker = LinkRanker(Embedder())
         target: Target = WalkTarget(ranker)
-        if settings.target_name != EMBEDDED:
+        if settings.target_name == LOCAL:
+            target = await _local_target(target, settings, ranker, stack)
+        elif settings.target_name != EMBEDDED:
             target = ModelTarget(_model(settings, settings.target_name, stack))
         if settings.think:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:
             yield Mind(target=target)
         elif settings.draft_name is None:
-            yield Mind(target=target, predictors=(RankPredictor(question, ranker),))
+            max_pages = MAX_PAGES if settings.target_name in (EMBEDDED, LOCAL) else None
+            yield Mind(target=target, predictors=(RankPredictor(question, ranker, max_pages=max_pages),))
         else:
             # The free ranker's best starts at once; the rest of the turn's guesses are the draft model's.
             rank = RankPredictor(question, ranker, max_guesses=1)
@@ -90,6 +93,14 @@ async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
                 question, _model(settings, settings.draft_name, stack), max_guesses=settings.max_guesses
             )
             yield Mind(target=target, predictors=(rank, draft), draft=draft)
+
+
+async def _local_target(walk: Target, settings: Settings, ranker: LinkRanker, stack: AsyncExitStack) -> Target:
+    from agent.local_model import open_local_model  # noqa: PLC0415 - needs the extra `local`
+    from agent.writer import WriterTarget  # noqa: PLC0415
+
+    model = await stack.enter_async_context(open_local_model(settings.weights))
+    return WriterTarget(walk, model, ranker.embedder)
 
 
 def _model(settings: Settings, name: str, stack: AsyncExitStack) -> ChatModel:
@@ -101,6 +112,7 @@ def _model(settings: Settings, name: str, stack: AsyncExitStack) -> ChatModel:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         timeout_seconds=settings.model_seconds,
         max_retries=settings.model_retries,
+        calls_per_minute=settings.model_calls,
     )
     stack.push_async_callback(model.aclose)
     return model
@@ -199,6 +211,7 @@ def _speculative(
         predictors=predictors,
         deeper=[predictor for predictor in predictors if isinstance(predictor, RankPredictor)],
         options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
+        priors=PRIORS,
         gate=web.refusal,
         urgent=pool.urgent,
         listener=listener,

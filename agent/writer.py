@@ -72,7 +72,7 @@ class WriterTarget:
         words = reply.text.strip()
         source = next((quote for quote in quotes if supports(quote.text, words, question=question)), None)
         if source is None:
-            thought = f"The model's words {words!r} were not found on the pages, so the best passage is quoted."
+            thought = f"No passage says what the model says ({words!r}), so the best passage is quoted."
             return replace(decision, thought=thought, usage=usage)
         thought = f"The model's words stand in the passage: {source.text}"
         return Decision(action=Answer(text=words, sources=(source.url,)), thought=thought, usage=usage)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Generic
 
@@ -32,6 +32,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         options: How much is run ahead and kept.
         gate: Says why an action, guessed from an observation, must not be run ahead; None if it may be.
         pressure: Says what is too short just now for anything to be run ahead; None if nothing is.
+        priors: How often predictors' guesses are right, by predictor and rank, as far as it was measured before.
         listener: Called with every event.
         urgent: Entered while the target waits for a load under way, to give it the priority of a real action.
         size_of: Bytes that an observation occupies.
@@ -51,6 +52,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         options: SpeculationOptions = SpeculationOptions(),
         gate: Callable[[ActionT, ObservationT], str | None] = lambda _action, _seen: None,
         pressure: Callable[[], str | None] = lambda: None,
+        priors: Mapping[str, Sequence[float]] | None = None,
         listener: Listener | None = None,
         urgent: Callable[[], AbstractContextManager[None]] = nullcontext,
         size_of: Callable[[ObservationT], int] = lambda _: 0,
@@ -81,6 +83,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             keep=self._keep,
             gate=gate,
             pressure=pressure,
+            priors=priors or {},
         )
 
     async def step(self, action: ActionT, /) -> ObservationT:

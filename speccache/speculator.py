@@ -6,7 +6,7 @@ Invariant: everything started here is owned here and ends with `aclose()`; a fai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Generic, cast
 
@@ -36,6 +36,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         keep: Stores an observation and returns its size in bytes, or None where it was not kept.
         gate: Says why an action, guessed from an observation, must not be run ahead; None if it may be.
         pressure: Says what is too short just now for anything to be run ahead; None if nothing is.
+        priors: How often predictors' guesses are right, by predictor and rank, as far as it was measured before.
 
     Resource handling: owns its prediction task and its loads; close it with `aclose()`.
     """
@@ -53,6 +54,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         keep: Callable[[Hashable, ObservationT, float], int | None],
         gate: Callable[[ActionT, ObservationT], str | None],
         pressure: Callable[[], str | None],
+        priors: Mapping[str, Sequence[float]],
     ) -> None:
         self._environment = environment
         self._predictors = tuple(predictors)
@@ -64,7 +66,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._keep = keep
         self._gate = gate
         self._pressure = pressure
-        self.acceptance = Acceptance()
+        self.acceptance = Acceptance(priors)
         self._schedule: Schedule[ActionT] = Schedule(options)
         self._guessed: list[tuple[Guess[ActionT], Hashable]] = []
         self._trajectory: Sequence[Step[ActionT, ObservationT]] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -44,12 +45,20 @@ async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
             pass
 
 
+async def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(LocalModelMissing) as caught:
+        async with serve(SMALL):
+            pass
+    assert "speccache[local]" in caught.value.hint
+
+
 async def test_only_the_expected_weights_are_run() -> None:
     with pytest.raises(LocalModelMissing, match="not the expected file"):
         async with open_local_model(SMALL):
             pass
 
 
-@pytest.mark.parametrize(("cores", "threads"), [(0.5, 1), (1.0, 1), (2.0, 2), (4.0, 4), (64.0, 4)])
-def test_it_takes_a_thread_for_each_core_up_to_four(cores: float, threads: int) -> None:
+@pytest.mark.parametrize(("cores", "threads"), [(0.5, 1), (1.0, 1), (2.0, 1), (3.5, 2), (4.0, 3), (64.0, 4)])
+def test_it_leaves_a_core_to_the_browsers_and_takes_four_at_most(cores: float, threads: int) -> None:
     assert threads_for(cores) == threads

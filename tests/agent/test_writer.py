@@ -68,7 +68,7 @@ async def test_words_that_a_passage_says_are_the_answer_with_its_page(embedder: 
 async def test_invented_words_give_way_to_the_walks_quotation(embedder: Embedder) -> None:
     decision, _ = await decide("1,250", embedder)
     assert decision.action == QUOTE
-    assert "'1,250' were not found" in decision.thought
+    assert "No passage says what the model says ('1,250')" in decision.thought
     assert decision.usage.output_tokens == 1
 
 
