@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import openai
-from asyncio_throttle import Throttler
+from asyncio_throttle.throttler import Throttler
 from yarl import URL
 
 from agent.errors import ConfigurationError
@@ -59,8 +59,8 @@ class ChatModel:
             base_url: The endpoint's address; by default `OPENAI_BASE_URL`, else OpenAI's.
             api_key: The key; by default `OPENAI_API_KEY`. An endpoint that is named may do without.
             timeout_seconds: Longest silence of the endpoint in one attempt.
-            deadline_seconds: Longest time of a call with its retries; by default the timeouts of all attempts. Needed
-                beside the timeout, since some endpoints (DeepSeek's) send blank lines to keep a waiting client.
+            deadline_seconds: Longest time of a call with its retries; by default the timeouts of all attempts. Some
+                endpoints (DeepSeek's) send blank lines to keep a waiting client, so a timeout is not enough.
             max_retries: Attempts after the first.
             calls_per_minute: Calls begun in any minute at most, retries aside; None: no limit of ours.
             parameters: More fields for the body of every request, such as `temperature` or `service_tier`.
@@ -78,8 +78,7 @@ class ChatModel:
             timeout=openai.Timeout(timeout_seconds, connect=min(timeout_seconds, 10.0)),
             max_retries=max_retries,
         )
-        # The client loads its resources at first use, too long a pause for a running event loop.
-        self._completions = self._client.chat.completions
+        self._completions = self._client.chat.completions  # loads at first use, too long a pause for an event loop
         self._edge = ModelEdge(
             model=name,
             endpoint=self.endpoint,

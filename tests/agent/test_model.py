@@ -291,8 +291,8 @@ async def _read_all(model: ChatModel) -> str:
 
 async def test_calls_are_kept_under_a_rate() -> None:
     async with ScriptedEndpoint([Say("one"), Say("two")]) as endpoint, connected(endpoint, calls_per_minute=1) as model:
-        await model.complete([Message("user", "first")])
-        second = asyncio.create_task(model.complete([Message("user", "second")]))
+        await model.complete([Message(role="user", content="first")])
+        second = asyncio.create_task(model.complete([Message(role="user", content="second")]))
         for _ in range(100):
             await asyncio.sleep(0)
         assert len(endpoint.requests) == 1
