@@ -213,6 +213,7 @@ def _speculative(
         options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
         priors=PRIORS,
         gate=web.refusal,
+        pressure=pool.pressure.reason,
         urgent=pool.urgent,
         listener=listener,
         size_of=lambda observation: observation.document.size_bytes,

@@ -5,33 +5,25 @@ Invariant: what an action shows depends only on the page stood on and on the ses
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 import time
 from collections.abc import Collection
 from dataclasses import replace
-from urllib.parse import urljoin
-
-from playwright.async_api import Error as PlaywrightError
 
 from browser.action import Action, Back, Find, More, Visit
 from browser.address import check_address, page_key
+from browser.cookies import ANONYMOUS, Cookies, cookies_of, fingerprint
+from browser.destination import resolve
 from browser.errors import AddressRefused, SlotCrashed
 from browser.freshness import freshness, varies
 from browser.gate import address_refusal, refusal
-from browser.observation import Document, Link, Observation, Readiness
+from browser.observation import Document, Observation, Readiness
 from browser.page import LoadOptions, load
 from browser.page_names import PageNames
 from browser.parts import find, split_parts
-from browser.pool import BrowserPool, Cookies, Slot
+from browser.pool import BrowserPool, Slot
 from browser.process import VIEWPORT
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
-
-# Cookies that analytics scripts rewrite on every view: they never change what a page shows.
-_ANALYTICS_COOKIE = re.compile(r"_ga\w*|_gid|_gat\w*|_gcl_\w+|_fbp|_fbc|_uet\w+|_hj\w+|_pk_\w+|_clck|_clsk|__utm\w*")
-_NUMBER = re.compile(r"\[?(\d{1,6})\]?")
 
 
 class WebEnvironment:
@@ -58,17 +50,18 @@ class WebEnvironment:
         self._named_hosts = frozenset(named_hosts)
         self._part_chars = part_chars
         self._load_options = load_options
+        self._owner = object()
         self._slot: Slot | None = None
         self._history: list[Observation] = []
         self._cookies: Cookies = ()
-        self._session = ""
+        self._session = ANONYMOUS
         self._names = PageNames()
 
     def key(self, action: Action, /) -> str | None:
         """Name the page a visit leads to, and the session it is seen in; other actions cost nothing and have no key."""
         if not isinstance(action, Visit):
             return None
-        url = self._resolve(action.target)
+        url = resolve(action.target, self._here())
         return None if url is None else f"{self._names.key(url)} {self._session} {VIEWPORT} {self._pool.options.locale}"
 
     def refusal(self, action: Action, seen: Observation | None = None, /) -> str | None:
@@ -79,7 +72,7 @@ class WebEnvironment:
             seen: The page it was guessed from, where that is not the one stood on.
         """
         here = seen or self._here()
-        url = self._resolve(action.target) if isinstance(action, Visit) else None
+        url = resolve(action.target, self._here()) if isinstance(action, Visit) else None
         if url is None or here is None:
             return "not-a-visit"
         key = page_key(url)
@@ -122,12 +115,12 @@ class WebEnvironment:
         reason = self.refusal(action)
         if reason is not None or not isinstance(action, Visit):
             raise Unspeculable(reason or "not-a-visit")
-        url, cookies = str(self._resolve(action.target)), self._cookies
+        url, cookies = str(resolve(action.target, self._here())), self._cookies
         with self._pool.courtesy.load(url):
-            async with self._pool.speculation(id(self), cookies=cookies) as slot:
+            async with self._pool.speculation(self._owner, cookies=cookies) as slot:
                 document = await self._load_guarded(slot, url)
-                slot.cookies = await _cookies_of(slot)
-                if _fingerprint(slot.cookies) != _fingerprint(cookies):
+                slot.cookies = await cookies_of(slot)
+                if fingerprint(slot.cookies) != fingerprint(cookies):
                     raise Unspeculable("sets-cookie")
         self._learn(document)
         return self._show(document)
@@ -153,7 +146,7 @@ class WebEnvironment:
         self._history.append(observation)
 
     async def _visit(self, action: Visit) -> Observation:
-        url = self._resolve(action.target)
+        url = resolve(action.target, self._here())
         if url is None:
             return self._cannot(
                 f"There is no link {action.target!r} on this page, or several have that text: use its number."
@@ -183,11 +176,11 @@ class WebEnvironment:
             self._slot = await self._pool.foreground(cookies=self._cookies)
         try:
             document = await load(self._slot.page, url, options=self._load_options)
-            self._cookies = await _cookies_of(self._slot)
+            self._cookies = await cookies_of(self._slot)
         except SlotCrashed:
             self._slot.crashed = True
             raise
-        session = _fingerprint(self._cookies)
+        session = fingerprint(self._cookies)
         if session != self._session:
             self._names = PageNames()  # where a redirect leads depends on who asks
         self._session = session
@@ -229,43 +222,18 @@ class WebEnvironment:
         parts = split_parts(document.markdown, self._part_chars) or ("(The page has no visible text.)",)
         return Observation(document=document, text=parts[part - 1], part=part, parts=len(parts))
 
-    def _resolve(self, target: str) -> str | None:
-        """Turn a link number, a link text or a URL into an absolute URL; None where it names no single link."""
-        here, target = self._here(), target.strip()
-        number = _NUMBER.fullmatch(target)
-        if number:
-            return _by_number(here, int(number[1]))
-        if re.match(r"[a-z][a-z0-9+.-]*:", target, re.IGNORECASE):
-            return target
-        return _by_text(here, target) or _by_path(here, target)
-
     async def _release(self) -> None:
         slot, self._slot = self._slot, None
         if slot is not None:
             await self._pool.discard(slot)
 
     async def aclose(self) -> None:
-        """Give the foreground slot back."""
+        """Give the foreground slot back, and what speculation has open for this session."""
         await self._release()
+        await self._pool.forget(self._owner)
 
     def __repr__(self) -> str:
         return f"<WebEnvironment at={here.url if (here := self._here()) else None} pages={len(self._history)}>"
-
-
-def _by_number(here: Observation | None, number: int) -> str | None:
-    links: tuple[Link, ...] = here.links if here else ()
-    return next((link.url for link in links if link.number == number), None)
-
-
-def _by_text(here: Observation | None, text: str) -> str | None:
-    wanted = " ".join(text.split()).casefold()
-    urls = {link.url for link in (here.links if here else ()) if " ".join(link.text.split()).casefold() == wanted}
-    return urls.pop() if len(urls) == 1 else None
-
-
-def _by_path(here: Observation | None, target: str) -> str | None:
-    is_path = target.startswith(("/", "./", "../", "?", "#/", "#!"))
-    return urljoin(here.url, target) if here and is_path else None
 
 
 def _unkeepable(document: Document) -> str | None:
@@ -281,20 +249,3 @@ def _unkeepable(document: Document) -> str | None:
     if varies(document.headers):
         return "varies"
     return address_refusal(document.url, page_url=document.requested_url)
-
-
-async def _cookies_of(slot: Slot) -> Cookies:
-    try:
-        return await slot.context.cookies()
-    except PlaywrightError as error:
-        raise SlotCrashed("the browser died while its cookies were being read") from error
-
-
-def _fingerprint(cookies: Cookies) -> str:
-    """Name a set of cookies: equal fingerprints mean that a page shows the same."""
-    facts = sorted(
-        (cookie["name"], cookie["domain"], cookie["path"], cookie["value"])
-        for cookie in cookies
-        if not _ANALYTICS_COOKIE.fullmatch(cookie["name"])
-    )
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12] if facts else "anonymous"

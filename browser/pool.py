@@ -7,22 +7,20 @@ Invariant: a speculation never runs in the process, nor in a slot, that a real a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from browser.cookies import Cookies, give_cookies
 from browser.courtesy import Courtesy
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.guard import GUARD_SCRIPT, Guard
 from browser.page import INIT_SCRIPT
+from browser.pressure import Pressure
 from browser.process import BrowserProcess, LaunchOptions, end_quietly
-
-Cookies = Sequence[Any]
-"""Cookies as Playwright gives and takes them."""
 
 # Honest towards the site: it may refuse (503), as it may refuse a browser's own prerendering.
 _PURPOSE = {"Sec-Purpose": "prefetch;prerender"}
@@ -84,6 +82,8 @@ class BrowserPool:
         self._stack = AsyncExitStack()
         self.courtesy = Courtesy()
         """What all sessions know of the hosts they visit."""
+        self.pressure = Pressure()
+        """Whether the machine has room for speculation."""
         self._foreground: BrowserProcess | None = None
         self._background: BrowserProcess | None = None
         self._vacancies = asyncio.Semaphore(max(options.speculation_slots, 1))
@@ -99,6 +99,9 @@ class BrowserPool:
         self._background = BrowserProcess(playwright, options=self.options.launch, background=True)
         self._stack.push_async_callback(self._background.aclose)
         self._stack.push_async_callback(self.courtesy.aclose)
+        background = self._background
+        self.pressure = Pressure(group=lambda: background.group)
+        self._stack.push_async_callback(self.pressure.aclose)
         self._stack.push_async_callback(self._stop_warming)
         try:
             await self._foreground.start()  # a machine without a browser says so before anything is asked
@@ -122,7 +125,7 @@ class BrowserPool:
         slot = await self._open(self._process(self._foreground))
         self._foreground_slots.add(slot)
         if cookies:
-            await _give_cookies(slot, cookies)
+            await give_cookies(slot, cookies)
         return slot
 
     @asynccontextmanager
@@ -137,7 +140,7 @@ class BrowserPool:
             self._leased.add(slot)
             try:
                 if list(slot.cookies) != list(cookies):
-                    await _give_cookies(slot, cookies)
+                    await give_cookies(slot, cookies)
                 yield slot
             except SlotCrashed:
                 slot.crashed = True
@@ -188,9 +191,16 @@ class BrowserPool:
             await slot.guard.aclose()
         await end_quietly(slot.context.close(), seconds=self.options.launch.close_seconds)
 
+    async def forget(self, owner: Hashable) -> None:
+        """Close the idle slots of an owner that is done: nobody else may see what is in them."""
+        for slot in [slot for slot in self._idle if slot.owner is owner]:
+            self._idle.remove(slot)
+            await self.discard(slot)
+
     def warm(self) -> None:
         """Open the speculative slots in the background, so that the first guesses find them ready."""
         process = self._process(self._background)
+        self.pressure.start()
         for _ in range(self.options.speculation_slots - len(self._idle) - len(self._leased) - len(self._warming)):
             task = asyncio.create_task(self._warm_one(process), name="warm a slot")
             self._warming.add(task)
@@ -228,13 +238,3 @@ async def _driver(close_seconds: float) -> AsyncIterator[Playwright]:
         yield playwright
     finally:
         await end_quietly(playwright.stop(), seconds=close_seconds)
-
-
-async def _give_cookies(slot: Slot, cookies: Cookies) -> None:
-    try:
-        await slot.context.clear_cookies()
-        if cookies:
-            await slot.context.add_cookies(list(cookies))
-    except PlaywrightError as error:
-        raise SlotCrashed("the browser died while cookies were being set") from error
-    slot.cookies = cookies

@@ -60,11 +60,20 @@ def _policy(thread: int) -> int | None:
     return None
 
 
-def _threads(group: int) -> Iterator[int]:
+def processes(group: int) -> Iterator[int]:
+    """Yield the processes of a group; none where the system does not list them."""
+    if sys.platform != "linux":
+        return
     for process in _numbers(Path("/proc")):
         with suppress(OSError):  # it ended meanwhile
             if os.getpgid(process) == group:
-                yield from _numbers(Path(f"/proc/{process}/task"))
+                yield process
+
+
+def _threads(group: int) -> Iterator[int]:
+    for process in processes(group):
+        with suppress(OSError):
+            yield from _numbers(Path(f"/proc/{process}/task"))
 
 
 def _numbers(folder: Path) -> Iterator[int]:

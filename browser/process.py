@@ -151,6 +151,11 @@ class BrowserProcess:
                 hint="Run `speccache doctor` to see what is missing.",
             ) from error
 
+    @property
+    def group(self) -> int | None:
+        """The process group of a background browser that runs."""
+        return self._group
+
     @contextmanager
     def urgent(self) -> Iterator[None]:
         """Let a background process run as any other while somebody waits for its work."""
