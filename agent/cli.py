@@ -144,6 +144,12 @@ def show_outcome(outcome: Outcome) -> None:
         f" {account.hits} hits, {account.joins} joins, {account.misses} misses,"
         f" {account.wasted} of {account.speculated} loads ahead unused"
     )
+    if account.measured_seconds:
+        tell(
+            f"thinking and waiting after the first page: {account.measured_seconds:.1f} s;"
+            f" with perfect overlap {account.bound_seconds:.1f} s; first guess right {account.hits_within(1)} times,"
+            f" one of the first three {account.hits_within(3)} times"
+        )
     if outcome.trace:
         tell(f"trace: {outcome.trace}")
 

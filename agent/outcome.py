@@ -96,6 +96,16 @@ class Outcome:
                 "wasted": account.wasted,
                 "refused": account.refused,
             },
+            "speculation": {
+                "hit_at_1": account.hits_within(1),
+                "hit_at_3": account.hits_within(3),
+                "joins_waited_s": round(account.waited_seconds, 3),
+                "wasted_bytes": account.wasted_bytes,
+                "refusals": dict(account.refusals),
+                "failures": dict(account.failures),
+                "turns_s": round(account.measured_seconds, 3),
+                "turns_bound_s": round(account.bound_seconds, 3),
+            },
             "tokens": {
                 "target": {"in": self.usage.input_tokens, "out": self.usage.output_tokens},
                 "draft": {"in": self.draft_usage.input_tokens, "out": self.draft_usage.output_tokens},

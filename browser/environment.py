@@ -9,6 +9,8 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 
+from playwright.async_api import Page
+
 from browser.action import Action, Back, Find, More, Visit
 from browser.address import check_address, page_key
 from browser.cookies import ANONYMOUS, Cookies, cookies_of, fingerprint
@@ -52,6 +54,7 @@ class WebEnvironment:
         self._load_options = load_options
         self._owner = object()
         self._slot: Slot | None = None
+        self._loaded: Document | None = None
         self._history: list[Observation] = []
         self._cookies: Cookies = ()
         self._session = ANONYMOUS
@@ -145,6 +148,22 @@ class WebEnvironment:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
         self._history.append(observation)
 
+    async def live(self) -> Page:
+        """Return the foreground page, showing the page stood on; one that was loaded ahead is loaded again for it.
+
+        The spare page it came from cannot take its place: it lives in the browser that real actions keep out of, and
+        the guard took away what a page may need (sockets, workers).
+
+        Raises:
+            SlotCrashed: The browser died twice under the load.
+        """
+        here = self._here()
+        if here is not None and self._loaded is not here.document:
+            await self._load(here.url)
+            self._loaded = here.document
+        slot = await self._foreground()
+        return slot.page
+
     async def _visit(self, action: Visit) -> Observation:
         url = resolve(action.target, self._here())
         if url is None:
@@ -171,21 +190,28 @@ class WebEnvironment:
             return await self._load_once(url)
 
     async def _load_once(self, url: str) -> Document:
-        if self._slot is None or not self._slot.alive:
-            await self._release()
-            self._slot = await self._pool.foreground(cookies=self._cookies)
+        slot = await self._foreground()
+        self._loaded = None
         try:
-            document = await load(self._slot.page, url, options=self._load_options)
-            self._cookies = await cookies_of(self._slot)
+            document = await load(slot.page, url, options=self._load_options)
+            self._cookies = await cookies_of(slot)
         except SlotCrashed:
-            self._slot.crashed = True
+            slot.crashed = True
             raise
+        self._loaded = document
         session = fingerprint(self._cookies)
         if session != self._session:
             self._names = PageNames()  # where a redirect leads depends on who asks
         self._session = session
         self._learn(document)
         return document
+
+    async def _foreground(self) -> Slot:
+        if self._slot is None or not self._slot.alive:
+            await self._release()
+            self._slot = await self._pool.foreground(cookies=self._cookies)
+            self._loaded = None
+        return self._slot
 
     def _back(self) -> Observation:
         if len(self._history) < 2:

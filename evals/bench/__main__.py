@@ -10,6 +10,8 @@ import typer
 from agent import flags
 from agent.console import run
 from evals.bench.foreground import foreground
+from evals.bench.never_slower import never_slower
+from evals.bench.result import Result
 
 app = typer.Typer(add_completion=False, help=__doc__, no_args_is_help=True)
 
@@ -24,7 +26,16 @@ def benchmarks() -> None:
 @app.command("foreground")
 def foreground_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
     """Measure a real navigation beside four speculations against one alone."""
-    result = run(foreground(pairs=pairs), verbose=True)
+    _show(run(foreground(pairs=pairs), verbose=True), as_json=as_json)
+
+
+@app.command("never-slower")
+def never_slower_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
+    """Measure runs with every guess wrong against runs with speculation off."""
+    _show(run(never_slower(pairs=pairs), verbose=True), as_json=as_json)
+
+
+def _show(result: Result, *, as_json: bool) -> None:
     typer.echo(json.dumps(result.as_json()) if as_json else str(result))
 
 

@@ -74,6 +74,22 @@ async def web_environment(pool: BrowserPool) -> AsyncIterator[WebEnvironment]:
     await environment.aclose()
 
 
+async def test_after_a_hit_the_live_page_is_the_one_a_miss_would_have_left(
+    pool: BrowserPool, web_environment: WebEnvironment, site: Website
+) -> None:
+    await web_environment.step(Visit(site.url + "/"))
+    observation = await web_environment.peek(Visit("/a"))
+    await web_environment.adopt(Visit("/a"), observation)
+    assert site.count("/a") == 1
+    page = await web_environment.live()
+    assert (page.url, await page.title(), site.count("/a")) == (site.url + "/a", "A", 2)
+    assert await web_environment.live() is page
+    assert site.count("/a") == 2
+    assert page.context.browser is not None
+    await web_environment.step(Back())
+    assert (await web_environment.live()).url == site.url + "/"
+
+
 def untimed(observation: Observation) -> Observation:
     return replace(observation, document=replace(observation.document, timings=Timings(), headers={}))
 

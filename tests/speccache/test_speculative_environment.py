@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from speccache import Account, Event, EventKind, SpeculationOptions, SpeculativeEnvironment, Unspeculable
+from speccache import Account, Event, EventKind, Lifetime, SpeculationOptions, SpeculativeEnvironment, Unspeculable
 from tests.conformance import check_law
 from tests.speccache.maze import Maze, Script
 
@@ -261,3 +261,87 @@ async def test_the_maze_keeps_the_law() -> None:
         return Maze()
 
     await check_law(fresh, first="a", then=["look", "b", "a"])
+
+
+async def test_idle_time_goes_one_level_deeper(maze: Maze, events: list[Event]) -> None:
+    script = Script(["a"], ["c", "d", "e"])
+    environment = SpeculativeEnvironment(
+        maze, predictors=[script], deeper=[script], options=SpeculationOptions(max_deeper=2), listener=events.append
+    )
+    gate = maze.shut("a")
+    await environment.step("start")
+    await maze.until_peeking("a")
+    assert maze.peeked == ["a"], "nothing deeper while there is something to do"
+    gate.set()
+    await until(events, EventKind.LOAD, 3)
+    assert maze.peeked == ["a", "c", "d"]
+    assert "over-cap" in {event.reason for event in events}
+    await environment.step("a")
+    await environment.step("c")
+    assert [event.kind for event in events if event.kind in (EventKind.HIT, EventKind.MISS)][1:] == [EventKind.HIT] * 2
+    await environment.aclose()
+
+
+async def test_the_gate_and_the_pressure_refuse_with_their_reasons(maze: Maze, events: list[Event]) -> None:
+    pressure: list[str | None] = [None]
+    environment = SpeculativeEnvironment(
+        maze,
+        predictors=[Script(["a", "trap"], ["b"])],
+        gate=lambda action, seen: "effect" if action == "trap" and seen == "view of start" else None,
+        pressure=lambda: pressure[0],
+        listener=events.append,
+    )
+    await environment.step("start")
+    await until(events, EventKind.LOAD)
+    pressure[0] = "memory"
+    await environment.step("a")
+    await until(events, EventKind.REFUSE, 2)
+    assert [event.reason for event in events if event.kind is EventKind.REFUSE] == ["effect", "memory"]
+    assert maze.peeked == ["a"]
+    await environment.aclose()
+
+
+async def test_what_is_for_single_use_serves_the_next_step_once(maze: Maze, events: list[Event]) -> None:
+    environment = SpeculativeEnvironment(
+        maze,
+        predictors=[Script(["a", "b"])],
+        lifetime_of=lambda _: Lifetime(single_use=True),
+        listener=events.append,
+    )
+    await environment.step("start")
+    await until(events, EventKind.LOAD, 2)
+    await environment.step("a")
+    await environment.step("b")
+    await environment.step("a")
+    steps = [event.kind for event in events if event.kind in (EventKind.HIT, EventKind.MISS)]
+    assert steps == [EventKind.MISS, EventKind.HIT, EventKind.MISS, EventKind.MISS]
+    await environment.aclose()
+
+
+async def test_the_account_compares_with_perfect_overlap(maze: Maze) -> None:
+    now = [0.0]
+    account = Account()
+    environment = SpeculativeEnvironment(
+        maze, predictors=[Script(["a", "b"], ["c"])], listener=account, clock=lambda: now[0]
+    )
+    gates = [maze.shut("a"), maze.shut("b")]
+    await environment.step("start")
+    await maze.until_peeking("a", "b")
+    now[0] = 2.0  # the target still thinks when the page is there after 2 s
+    gates[0].set()
+    gates[1].set()
+    while "entries=3" not in repr(environment):
+        await asyncio.sleep(0)
+    now[0] = 5.0
+    await environment.step("b")
+    gate = maze.shut("d")
+    miss = asyncio.create_task(environment.step("d"))
+    await asyncio.sleep(0)
+    now[0] = 6.0  # decided at once, then waited 1 s
+    gate.set()
+    await miss
+    assert (account.hits_within(1), account.hits_within(3)) == (0, 1)
+    assert account.measured_seconds == 5.0 + 1.0
+    assert account.bound_seconds == 5.0 + 1.0
+    assert account.wasted >= 1
+    await environment.aclose()
