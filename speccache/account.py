@@ -88,7 +88,8 @@ class Account:
         thought_seconds, waited_seconds = event.thought_seconds, event.waited_seconds
         load_seconds = waited_seconds if event.kind is EventKind.MISS else event.seconds
         began_seconds = event.at_seconds - waited_seconds - thought_seconds
-        lead_seconds = max(0.0, self._launched_seconds.get(event.key, began_seconds) - began_seconds)
+        # Negative where the load began in an earlier turn.
+        lead_seconds = self._launched_seconds.get(event.key, began_seconds) - began_seconds
         self.measured_seconds += thought_seconds + waited_seconds
         self.bound_seconds += max(thought_seconds, lead_seconds + load_seconds)
 

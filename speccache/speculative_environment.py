@@ -86,6 +86,11 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             priors=priors or {},
         )
 
+    def knows(self, action: ActionT, /) -> bool:
+        """Tell whether what the action gives from here is stored or loading."""
+        key = self._environment.key(action)
+        return key is not None and (key in self._store or key in self._flights)
+
     async def step(self, action: ActionT, /) -> ObservationT:
         """Do the action, from what is known already where that is possible, and start guessing what comes next."""
         key = self._environment.key(action)
@@ -111,7 +116,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             await self._environment.adopt(action, entry.value)
             self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds)
             return entry.value
-        joined = await self._join(action, key) if key in self._flights else None
+        joined = await self._join(action, key) if self._speculator.is_loading(key) else None
         if joined is not None:
             await self._environment.adopt(action, joined.observation)
             return joined.observation

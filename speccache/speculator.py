@@ -77,6 +77,10 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._deepened = False
         self._closed = False
 
+    def is_loading(self, key: Hashable) -> bool:
+        """Tell whether a load of this key has been launched and not ended; its task may not have run yet."""
+        return any(load.key == key for load in self._tasks)
+
     def decided(self, key: Hashable | None) -> None:
         """Learn which action the target took."""
         if key is not None:

@@ -84,6 +84,19 @@ async def test_a_join_waits_for_the_rest_only(maze: Maze, events: list[Event], s
     assert EventKind.JOIN in kinds(events)
 
 
+async def test_a_load_that_was_only_just_launched_is_joined(
+    maze: Maze, events: list[Event], speculative: Environments
+) -> None:
+    environment = speculative(["a"])
+    await environment.step("start")
+    while EventKind.LAUNCH not in kinds(events):
+        await asyncio.sleep(0)
+    assert maze.peeked == [], "its task has not run yet"
+    await environment.step("a")
+    assert maze.peeked == ["a"]
+    assert maze.entered == ["start"]
+
+
 async def test_a_miss_never_waits_for_a_speculation(maze: Maze, speculative: Environments) -> None:
     maze.shut("a")
     maze.shut("b")
