@@ -72,6 +72,7 @@ def ask(
     draft: flags.Draft = None,
     base_url: flags.BaseUrl = None,
     speculation: flags.Speculation = None,
+    predictor: flags.Predictor = None,
     max_guesses: flags.MaxGuesses = None,
     pool_size: flags.PoolSize = None,
     max_turns: flags.MaxTurns = None,
@@ -92,6 +93,7 @@ def ask(
             draft=draft,
             base_url=base_url,
             speculation=speculation,
+            predictor=predictor,
             max_guesses=max_guesses,
             pool_size=pool_size,
             max_turns=max_turns,
@@ -106,7 +108,7 @@ def ask(
     if as_json:
         typer.echo(json.dumps(outcome.as_json(), ensure_ascii=False, indent=2))
     else:
-        show_outcome(outcome)
+        show_outcome(outcome, quiet=quiet)
     raise typer.Exit(_exit_code(outcome))
 
 
@@ -124,7 +126,7 @@ async def _ask(
     return replace(outcome, trace=str(path or ""))
 
 
-def show_outcome(outcome: Outcome) -> None:
+def show_outcome(outcome: Outcome, *, quiet: bool) -> None:
     """Print an answer with its sources on standard output, and where the time went on standard error."""
     if outcome.answer:
         typer.echo(outcome.answer)
@@ -135,9 +137,14 @@ def show_outcome(outcome: Outcome) -> None:
         show_error(outcome.reason, hint=hint)
         for step in outcome.trajectory:
             tell(f"  read: {step.observation.url}")
-    shares, account = outcome.shares, outcome.account
     if outcome.target == EMBEDDED:
         tell("no model configured: the answer is a quotation; a model does better, see --target and --base-url")
+    if not quiet:
+        _show_time(outcome)
+
+
+def _show_time(outcome: Outcome) -> None:
+    shares, account = outcome.shares, outcome.account
     tell(
         f"{outcome.turns} turns, {shares.total_seconds:.1f} s: target {shares.target_seconds:.1f} s,"
         f" waiting for pages {shares.exposed_seconds:.1f} s (hidden {shares.hidden_seconds:.1f} s);"

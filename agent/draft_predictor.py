@@ -40,6 +40,7 @@ class DraftPredictor:
         seconds: Time in which a prediction was running.
         failures: Predictions that its model ended with an error.
         last_error: The latest such error, None before the first.
+        knows: Tells whether what an action gives is loaded already; whoever owns the cache sets it.
 
     Resource handling: the model stays its owner's. A prediction's request is closed with its iterator.
     """
@@ -56,6 +57,7 @@ class DraftPredictor:
         self.seconds = 0.0
         self.failures = 0
         self.last_error: ModelError | None = None
+        self.knows: Callable[[Action], bool] = lambda _: False
         self._question = question
         self._model = model
         self._max_guesses = max_guesses
@@ -75,7 +77,8 @@ class DraftPredictor:
         if not page.links:
             return
         started = self._clock()
-        messages = draft_messages(self._question, trajectory, max_guesses=self._max_guesses)
+        loaded = [link.number for link in page.links if self.knows(Visit(link.url))]
+        messages = draft_messages(self._question, trajectory, max_guesses=self._max_guesses, loaded=loaded)
         urls = {link.number: link.url for link in page.links}
         found: list[str] = []
         try:

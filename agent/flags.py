@@ -32,6 +32,14 @@ Speculation = Annotated[
         "--speculation/--no-speculation", help="Load likely next pages while the target thinks.  [default: on]"
     ),
 ]
+Predictor = Annotated[
+    str | None,
+    typer.Option(
+        "--predictor",
+        help="What guesses: 'rank' (free ranker), 'draft' (draft model), 'default' (both), 'first' or 'random' (links"
+        " of the page), 'none' (only visited pages are kept).  [default: default]",
+    ),
+]
 MaxGuesses = Annotated[int | None, typer.Option("--max-guesses", help="Guesses taken up a turn.  [default: 3]")]
 PoolSize = Annotated[int | None, typer.Option("--pool-size", help="Pages that may load ahead at once.  [default: 4]")]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", help="Decisions at most.  [default: 10]")]
@@ -45,7 +53,7 @@ AllowHost = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every guess and every load; tracebacks, too.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the answer, and errors.")]
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Where the run's trace is written.  [default: runs/TIME-QUESTION.jsonl]")
 ]

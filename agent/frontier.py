@@ -84,6 +84,15 @@ def offered(page: Observation) -> tuple[Link, ...]:
     return tuple(link for link in page.links if page_key(link.url) != here and _allowed(link, page.url))
 
 
+def unread(trajectory: Trajectory) -> tuple[Link, ...]:
+    """Return the links of the last page that may be followed and lead to pages not yet read, one for each page."""
+    read = {key for step in trajectory for key in _keys(step)}
+    links: dict[str, Link] = {}
+    for link in offered(trajectory[-1].observation):
+        links.setdefault(page_key(link.url), link)
+    return tuple(link for key, link in links.items() if key not in read)
+
+
 async def _offered(question: str, page: Observation, ranker: LinkRanker) -> list[Candidate]:
     links = offered(page)
     scores = await ranker.scores(question, links)

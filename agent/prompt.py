@@ -79,11 +79,21 @@ def target_messages(
 
 
 def draft_messages(
-    question: str, trajectory: Sequence[Step[Action, Observation]], *, max_guesses: int
+    question: str,
+    trajectory: Sequence[Step[Action, Observation]],
+    *,
+    max_guesses: int,
+    loaded: Sequence[int] = (),
 ) -> list[Message]:
     """Ask a draft model which links of the current page the target will open next.
 
     Pages before the current one are named, not shown: a draft must be quick.
+
+    Args:
+        question: What the run is to find out.
+        trajectory: All that was done and seen, at least one step.
+        max_guesses: How many links are asked for.
+        loaded: Numbers of the current page's links whose pages are loaded already, so that guessing them gains nothing.
     """
     *earlier, last = trajectory
     parts = [f"Question: {question}"]
@@ -91,6 +101,8 @@ def draft_messages(
         names = "\n".join(f"{step.observation.url} {_line(step.observation.title)}" for step in earlier)
         parts.append(f"Pages already read:\n{_fenced(names)}")
     parts.append(f"Current page:\n{_page(last.observation)}")
+    if loaded:
+        parts.append(f"Links loaded already, which need no guess: {', '.join(map(str, loaded))}")
     parts.append("Numbers of the links it will open next:")
     return _messages(DRAFT_INSTRUCTIONS.format(max_guesses=max_guesses), parts)
 

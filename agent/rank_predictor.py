@@ -6,7 +6,7 @@ unless the target answers instead. For any other target it is a guess like the d
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from agent.frontier import Trajectory, frontier, offered
 from agent.ranker import MAX_SCORE, LinkRanker
@@ -32,20 +32,28 @@ class RankPredictor:
         question: What the target is to answer.
         ranker: Orders the links; shared with the embedded target, so that each page is ranked once.
         max_guesses: How many are named at a time.
+        skip: How many of the best are left to another one of these, and with them the quick guess.
         max_pages: After so many pages the target will not visit another; None: it may always.
     """
 
     name = RANK
 
     def __init__(
-        self, question: str, ranker: LinkRanker, *, max_guesses: int = 8, max_pages: int | None = None
+        self,
+        question: str,
+        ranker: LinkRanker,
+        *,
+        max_guesses: int = 8,
+        skip: int = 0,
+        max_pages: int | None = None,
     ) -> None:
         self._question = question
         self._ranker = ranker
         self._max_guesses = max_guesses
+        self._skip = skip
         self._max_pages = max_pages
 
-    async def predict(self, trajectory: Trajectory, /) -> AsyncIterator[Guess[Action]]:
+    async def predict(self, trajectory: Trajectory, /) -> AsyncGenerator[Guess[Action]]:
         """Yield guesses for the next action, the most plausible first.
 
         Cancellation: closing the iterator leaves nothing running but at most one batch of the embedding model.
@@ -55,11 +63,11 @@ class RankPredictor:
         """
         if self._max_pages is not None and len(trajectory) >= self._max_pages:
             return
-        quick = await self._quick(trajectory)
+        quick = None if self._skip else await self._quick(trajectory)
         if quick is not None:
             yield quick
         candidates = await frontier(self._question, trajectory, self._ranker)
-        for rank, candidate in enumerate(candidates[: self._max_guesses], 1):
+        for rank, candidate in enumerate(candidates[self._skip : self._max_guesses], self._skip + 1):
             score = max(0.0, candidate.score / MAX_SCORE)
             yield Guess(action=Visit(candidate.link.url), predictor=RANK, rank=rank, score=score)
 

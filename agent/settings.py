@@ -5,10 +5,11 @@ Invariant: a setting is checked here, once; nothing is started with a wrong one.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -24,6 +25,23 @@ EMBEDDED = "embedded"
 LOCAL = "local"
 _OPENAI_TARGET = "gpt-5-mini"
 _OPENAI_DRAFT = "gpt-4.1-mini"
+
+
+class PredictorName(StrEnum):
+    """What guesses ahead."""
+
+    DEFAULT = "default"
+    """The ranker's best at once, then the draft model's guesses, then the ranker's others; without a draft: `rank`."""
+    DRAFT = "draft"
+    """The draft model alone."""
+    RANK = "rank"
+    """The free ranker alone."""
+    FIRST = "first"
+    """The first links of the page."""
+    RANDOM = "random"
+    """Random links of the page, the same in every run."""
+    NONE = "none"
+    """Nothing: only pages visited before are kept."""
 
 
 class _SettingsFile(TomlConfigSettingsSource):
@@ -59,6 +77,8 @@ class Settings(BaseSettings):
     """Calls to one model begun in any minute at most; None: no limit."""
     speculation: bool = True
     """Whether likely next pages are loaded while the target thinks."""
+    predictor: PredictorName = PredictorName.DEFAULT
+    """What guesses which pages these are."""
     max_guesses: int = Field(3, ge=1, le=16)
     """Guesses taken up a turn at most."""
     pool_size: int = Field(4, ge=1, le=64)
@@ -79,6 +99,13 @@ class Settings(BaseSettings):
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
     allow_hosts: tuple[str, ...] = ()
     """Private hosts that may be visited beside the start page's own."""
+
+    @field_validator("predictor", mode="before")
+    @classmethod
+    def _refuse_the_oracle(cls, name: object) -> object:
+        if name == "oracle":
+            raise ValueError("the oracle must be given the way to the answer, so only tests and evals can use it")
+        return name
 
     @classmethod
     def settings_customise_sources(
@@ -116,7 +143,9 @@ class Settings(BaseSettings):
 
     @property
     def draft_name(self) -> str | None:
-        """The draft model in force; None: none."""
+        """The draft model in force; None: none, or the predictor does without."""
+        if self.predictor not in (PredictorName.DEFAULT, PredictorName.DRAFT):
+            return None
         if self.draft is not None:
             return None if self.draft == "none" else self.draft
         return _OPENAI_DRAFT if self.target_name == _OPENAI_TARGET else None

@@ -19,9 +19,10 @@ from agent.loop import Loop
 from agent.model_target import ModelTarget
 from agent.outcome import Outcome
 from agent.pacing import PacedTarget
-from agent.rank_predictor import PRIORS, RankPredictor
+from agent.predictor_choice import Predictors, choose
+from agent.rank_predictor import PRIORS
 from agent.ranker import LinkRanker
-from agent.settings import EMBEDDED, LOCAL, Settings
+from agent.settings import EMBEDDED, LOCAL, PredictorName, Settings
 from agent.target import Target, Usage
 from agent.walk import MAX_PAGES, WalkTarget
 from browser.action import Action, Visit
@@ -35,13 +36,10 @@ from speccache.account import Account
 from speccache.environment import Environment
 from speccache.events import Event
 from speccache.options import SpeculationOptions
-from speccache.predictor import Predictor
 from speccache.speculative_environment import SpeculativeEnvironment
 
 if TYPE_CHECKING:
     from agent.model import ChatModel
-
-Predictors = Sequence[Predictor[Action, Observation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +49,20 @@ class Mind:
     Attributes:
         target: Decides.
         predictors: Guess ahead; empty with speculation off.
+        deeper: Which of them, or of their like, also guess one level deeper.
         draft: The draft model among them; None where there is none.
     """
 
     target: Target
     predictors: Predictors = ()
+    deeper: Predictors = ()
     draft: DraftPredictor | None = None
 
 
 def open_pool(settings: Settings) -> BrowserPool:
     """Return the pool the settings ask for, to be entered with `async with`."""
-    slots = settings.pool_size if settings.speculation else 0
+    guesses = settings.speculation and settings.predictor is not PredictorName.NONE
+    slots = settings.pool_size if guesses else 0
     return BrowserPool(PoolOptions(speculation_slots=slots, launch=LaunchOptions(executable=settings.browser)))
 
 
@@ -83,16 +84,24 @@ async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:
             yield Mind(target=target)
-        elif settings.draft_name is None:
-            max_pages = MAX_PAGES if settings.target_name in (EMBEDDED, LOCAL) else None
-            yield Mind(target=target, predictors=(RankPredictor(question, ranker, max_pages=max_pages),))
-        else:
-            # The free ranker's best starts at once; the rest of the turn's guesses are the draft model's.
-            rank = RankPredictor(question, ranker, max_guesses=1)
-            draft = DraftPredictor(
-                question, _model(settings, settings.draft_name, stack), max_guesses=settings.max_guesses
-            )
-            yield Mind(target=target, predictors=(rank, draft), draft=draft)
+            return
+        draft = _draft(settings, question, stack)
+        chosen = choose(
+            settings.predictor,
+            question,
+            ranker=ranker,
+            draft=draft,
+            max_guesses=settings.max_guesses,
+            max_pages=MAX_PAGES if settings.target_name in (EMBEDDED, LOCAL) else None,
+        )
+        yield Mind(target=target, predictors=chosen.predictors, deeper=chosen.deeper, draft=draft)
+
+
+def _draft(settings: Settings, question: str, stack: AsyncExitStack) -> DraftPredictor | None:
+    if settings.draft_name is None:
+        return None
+    model = _model(settings, settings.draft_name, stack)
+    return DraftPredictor(question, model, max_guesses=settings.max_guesses)
 
 
 async def _local_target(walk: Target, settings: Settings, ranker: LinkRanker, stack: AsyncExitStack) -> Target:
@@ -183,7 +192,7 @@ async def answer(
     web = web_environment(settings, pool, url)
     environment: Environment[Action, Observation] = web
     if mind.predictors:
-        environment = _speculative(web, pool, mind.predictors, settings, tell)
+        environment = _speculative(web, pool, mind, settings, tell)
         pool.warm()
     try:
         outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(
@@ -204,12 +213,12 @@ async def answer(
 
 
 def _speculative(
-    web: WebEnvironment, pool: BrowserPool, predictors: Predictors, settings: Settings, listener: RunListener
+    web: WebEnvironment, pool: BrowserPool, mind: Mind, settings: Settings, listener: RunListener
 ) -> SpeculativeEnvironment[Action, Observation]:
-    return SpeculativeEnvironment(
+    environment = SpeculativeEnvironment(
         web,
-        predictors=predictors,
-        deeper=[predictor for predictor in predictors if isinstance(predictor, RankPredictor)],
+        predictors=mind.predictors,
+        deeper=mind.deeper,
         options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
         priors=PRIORS,
         gate=web.refusal,
@@ -219,3 +228,6 @@ def _speculative(
         size_of=lambda observation: observation.document.size_bytes,
         lifetime_of=web.lifetime,
     )
+    if mind.draft is not None:
+        mind.draft.knows = environment.knows
+    return environment

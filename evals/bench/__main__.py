@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from agent import flags
 from agent.console import run
 from evals.bench.foreground import foreground
 from evals.bench.never_slower import never_slower
+from evals.bench.recall import recall
 from evals.bench.result import Result
 
 app = typer.Typer(add_completion=False, help=__doc__, no_args_is_help=True)
@@ -33,6 +35,23 @@ def foreground_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
 def never_slower_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     """Measure runs with every guess wrong against runs with speculation off."""
     _show(run(never_slower(pairs=pairs), verbose=True), as_json=as_json)
+
+
+@app.command("recall")
+def recall_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Question files, one JSON object a line.  [default: the bundled site's]", exists=True),
+    ] = None,
+    sites: Annotated[
+        Path | None, typer.Option("--sites", help="The folder with one folder a site.", exists=True)
+    ] = None,
+    as_json: flags.Json = False,
+) -> None:
+    """Measure how often the right next link is among the free predictors' first guesses."""
+    if files and sites is None:
+        raise typer.BadParameter("question files need --sites, the folder that their sites are in")
+    _show(run(recall(files or (), sites or Path()), verbose=True), as_json=as_json)
 
 
 def _show(result: Result, *, as_json: bool) -> None:

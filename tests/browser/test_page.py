@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import ssl
 import time
 from collections.abc import Awaitable
 
 import pytest
+import trustme
 from aiohttp import web
 from playwright.async_api import Browser, Page
 
@@ -95,6 +97,18 @@ async def test_a_download_is_a_problem_that_names_the_file(
     assert document.problem == f"{site.url('/file')} is a download ({name}), not a page; the file was not kept."
     assert (document.content_type, document.notes) == (content_type, ())
     assert (await load(page, site.url("/fine"))).markdown == "Fine."
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_a_problem(page: Page) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    runner = web.AppRunner(web.Application(), access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    document = await load(page, f"https://127.0.0.1:{runner.addresses[0][1]}/")
+    assert document.problem is not None
+    assert document.problem.startswith(f"The TLS certificate of 127.0.0.1:{runner.addresses[0][1]} is not valid")
+    await runner.cleanup()
 
 
 @pytest.mark.parametrize("status", [404, 410, 500, 503])
