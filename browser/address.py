@@ -22,6 +22,9 @@ _TRACKING = re.compile(
     r"|vero_(id|conv)|mkt_tok)(=.*)?",
     re.IGNORECASE,
 )
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_PROTECTED = re.compile(r"%25([0-9A-F]{2})")
+_UNRESERVED = re.compile(r"[A-Za-z0-9\-._~]")
 _NO_HOST = re.compile(r"[\s<>\"{}|\\^`]")
 _LOOPBACK_NAMES = ("localhost", "ip6-localhost")
 
@@ -42,16 +45,35 @@ def page_key(url: str) -> str:
     page, keeps a hash route. A URL that cannot be parsed is its own key.
     """
     try:
-        parsed = URL(url)
+        parsed = URL(_ESCAPE.sub(_protected, url))
     except ValueError:
         return url
     if parsed.scheme not in ("http", "https") or not parsed.host:
         return url
-    query = "&".join(part for part in parsed.raw_query_string.split("&") if not _TRACKING.fullmatch(part))
     fragment = parsed.raw_fragment if is_route(parsed.fragment) else ""
+    key = f"{parsed.scheme}://{_authority(parsed)}{parsed.raw_path or '/'}{_query(url, parsed)}"
+    return _PROTECTED.sub(r"%\1", key + (f"#{fragment}" if fragment else ""))
+
+
+def _protected(escape: re.Match[str]) -> str:
+    """Keep yarl from taking an escape off a reserved character: `%3B` is another address than `;` (RFC 3986, 2.2)."""
+    code = escape[1].upper()
+    return f"%{code}" if _UNRESERVED.fullmatch(chr(int(code, 16))) else f"%25{code}"
+
+
+def _authority(parsed: URL) -> str:
     user = f"{parsed.raw_authority.rpartition('@')[0]}@" if "@" in parsed.raw_authority else ""
-    key = f"{parsed.scheme}://{user}{parsed.host_port_subcomponent}{parsed.raw_path or '/'}"
-    return key + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+    host = parsed.raw_host or ""
+    port = "" if parsed.is_default_port() or parsed.explicit_port is None else f":{parsed.explicit_port}"
+    return f"{user}[{host}]{port}" if ":" in host else f"{user}{host}{port}"
+
+
+def _query(url: str, parsed: URL) -> str:
+    parts = parsed.raw_query_string.split("&")
+    kept = [part for part in parts if not _TRACKING.fullmatch(part)]
+    # "/page?" is another address than "/page", unless all that stood behind the mark was tracking.
+    asked = "?" in url.partition("#")[0] and kept == parts
+    return f"?{'&'.join(kept)}" if asked or any(kept) else ""
 
 
 def same_site(url: str, other: str) -> bool:

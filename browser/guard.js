@@ -28,9 +28,33 @@
     };
   };
   forbid("WebSocket", "opens-socket");
+  forbid("WebSocketStream", "opens-socket");
   forbid("WebTransport", "opens-socket");
   forbid("EventSource", "opens-socket");
   forbid("RTCPeerConnection", "opens-socket");
   forbid("Worker", "starts-worker");
   forbid("SharedWorker", "starts-worker");
+
+  // The browser would load ahead what the page names here, without asking the guard. A script that is removed before the
+  // parser is done with it, or right after it was added, has no effect.
+  const rules = 'script[type="speculationrules" i]';
+  new MutationObserver((records) => {
+    for (const record of records) {
+      for (const node of record.addedNodes) {
+        if (node.matches?.(rules)) node.remove();
+        node.querySelectorAll?.(rules).forEach((script) => script.remove());
+      }
+    }
+  }).observe(document, { childList: true, subtree: true });
+
+  // What a page says when it is left would be laid at the door of the page that follows it.
+  addEventListener(
+    "pagehide",
+    () => {
+      if (document.URL === "about:blank") return; // a frame's first document, whose window the next one takes over
+      navigator.sendBeacon = () => false;
+      window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+    },
+    true,
+  );
 })();

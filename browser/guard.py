@@ -21,11 +21,16 @@ from browser.gate import address_refusal
 GUARD_SCRIPT = files("browser").joinpath("guard.js").read_text(encoding="utf-8")
 """Init script of every guarded page's context: takes away the ways out that the page's CDP session does not see."""
 
-# Its requests would pass unseen, in a process of their own. Nobody reads it, so the page may be kept without it.
-FOREIGN_FRAME = "foreign-frame"
+# A frame of another site: its requests would pass unseen, in a process of their own. Nobody reads it.
+_FOREIGN_FRAME = "foreign-frame"
+# What the browser sends on the page's behalf, about the page or for the one after it.
+_ASIDE = "aside"
+# Without these the page reads the same, so it may be kept.
+_BLAMELESS = (_FOREIGN_FRAME, _ASIDE)
 
 _READING = ("GET", "HEAD", "OPTIONS")
-_PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in ("Document", "XHR", "Fetch", "Ping")]
+_KINDS = ("Document", "XHR", "Fetch", "Ping", "CSPViolationReport", "Other")
+_PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in _KINDS]
 
 
 class Guard:
@@ -50,6 +55,8 @@ class Guard:
         target = await session.send("Target.getTargetInfo")
         guard = cls(page, session, target["targetInfo"]["targetId"])  # a page's main frame has its target's id
         session.on("Fetch.requestPaused", guard._decide)
+        session.on("Page.windowOpen", guard._on_window)
+        await session.send("Page.enable")
         await session.send("Fetch.enable", {"patterns": _PATTERNS})
         return guard
 
@@ -67,13 +74,15 @@ class Guard:
         self._url = url
         self.blocked = None
 
+    def _on_window(self, _: dict[str, Any]) -> None:
+        self.blocked = self.blocked or "opens-window"
+
     def _decide(self, paused: dict[str, Any]) -> None:
         reason = self._refusal(paused)
-        foreign = reason == FOREIGN_FRAME
         if reason is None:
             answer = self._session.send("Fetch.continueRequest", {"requestId": paused["requestId"]})
         else:
-            if not foreign:
+            if reason not in _BLAMELESS:
                 self.blocked = self.blocked or reason
             blocked = {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
             answer = self._session.send("Fetch.failRequest", blocked)
@@ -82,19 +91,27 @@ class Guard:
         task.add_done_callback(self._answers.discard)
 
     def _refusal(self, paused: dict[str, Any]) -> str | None:
-        request = paused["request"]
+        request, kind = paused["request"], paused.get("resourceType")
+        if _is_aside(kind, request):
+            return _ASIDE
         if request["method"] not in _READING:
             return f"sends-{request['method'].lower()}"
-        if paused.get("resourceType") != "Document":
+        if kind != "Document":
             return None
-        if paused.get("frameId") != self._main_frame:
-            return None if same_site(request["url"], self._url) else FOREIGN_FRAME
+        if paused.get("frameId") != self._main_frame and not same_site(request["url"], self._url):
+            return _FOREIGN_FRAME
         return address_refusal(request["url"] + request.get("urlFragment", ""), page_url=self._url)
 
     async def aclose(self) -> None:
         """Wait for the last answers; the session goes with its page."""
         if self._answers:
             await asyncio.wait(self._answers, timeout=1.0)
+
+
+def _is_aside(kind: str | None, request: dict[str, Any]) -> bool:
+    # Of what the page itself waits for, nothing has this priority: it is a `<link rel=prefetch>`, or speculation rules.
+    ahead = kind in ("Fetch", "Other") and request.get("initialPriority") == "VeryLow"
+    return ahead or kind == "CSPViolationReport"
 
 
 async def _unless_gone(answer: Any) -> None:

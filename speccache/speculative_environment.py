@@ -18,6 +18,7 @@ from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Predictor
 from speccache.recorder import Recorder
+from speccache.second_level import Found, SecondLevel, look_up
 from speccache.speculator import Speculator
 from speccache.store import Lifetime, Store
 
@@ -37,6 +38,8 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         urgent: Entered while the target waits for a load under way, to give it the priority of a real action.
         size_of: Bytes that an observation occupies.
         lifetime_of: For how long an observation may be used again.
+        second_level: Where observations are looked for before they are made, and kept for later runs; it stays the
+            caller's, who closes it after this.
         clock: Where the time comes from, in seconds.
 
     Resource handling: `aclose()` ends all that was started here, then closes the environment.
@@ -57,15 +60,18 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         urgent: Callable[[], AbstractContextManager[None]] = nullcontext,
         size_of: Callable[[ObservationT], int] = lambda _: 0,
         lifetime_of: Callable[[ObservationT], Lifetime] = lambda _: Lifetime(),
+        second_level: SecondLevel[ObservationT] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._environment = environment
         self._urgent = urgent
         self._size_of = size_of
         self._lifetime_of = lifetime_of
+        self._second_level = second_level
+        self._shelved: set[Hashable] = set()
         self._recorder = Recorder(listener, clock=clock)
         self._trajectory: list[Step[ActionT, ObservationT]] = []
-        self._flights: Flights[ObservationT] = Flights(clock=clock)
+        self._flights: Flights[Found[ObservationT]] = Flights(clock=clock)
         self._store: Store[ObservationT] = Store(
             max_entries=options.max_entries,
             max_bytes=options.max_bytes,
@@ -77,6 +83,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             predictors=predictors,
             deeper=deeper,
             store=self._store,
+            second_level=second_level,
             flights=self._flights,
             recorder=self._recorder,
             options=options,
@@ -114,54 +121,71 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         entry = self._store.take(key)
         if entry is not None:
             await self._environment.adopt(action, entry.value)
-            self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds)
+            origin = "shelf" if key in self._shelved else ""
+            self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds, reason=origin)
             return entry.value
         joined = await self._join(action, key) if self._speculator.is_loading(key) else None
         if joined is not None:
-            await self._environment.adopt(action, joined.observation)
-            return joined.observation
-        return await self._miss(action, key)
+            await self._environment.adopt(action, joined.value)
+            return joined.value
+        return await self._obtain(action, key)
 
-    async def _join(self, action: ActionT, key: Hashable) -> Step[ActionT, ObservationT] | None:
+    async def _join(self, action: ActionT, key: Hashable) -> Found[ObservationT] | None:
         """Wait for the running load; None where it ends without anything to use: the ordinary path is still there."""
         hidden_seconds = self._flights.running_seconds(key)
         started_seconds = self._recorder.now()
         self._speculator.hold()
         try:
             with self._urgent():
-                observation = await self._flights.run(key, lambda: self._environment.peek(action))
+                found = await self._flights.run(key, lambda: self._peek(action, key))
         except Exception:  # noqa: BLE001 - a speculation is one of the three borders; the speculator counts it
             return None
         finally:
             self._speculator.release()
         waited_seconds = self._recorder.now() - started_seconds
         self._recorder.record(
-            EventKind.JOIN, action, key=key, seconds=hidden_seconds + waited_seconds, waited_seconds=waited_seconds
+            EventKind.JOIN,
+            action,
+            key=key,
+            reason=found.origin,
+            seconds=hidden_seconds + waited_seconds,
+            waited_seconds=waited_seconds,
         )
-        return Step(action, observation)
+        return found
 
-    async def _miss(self, action: ActionT, key: Hashable) -> ObservationT:
+    async def _peek(self, action: ActionT, key: Hashable) -> Found[ObservationT]:
+        found = await look_up(self._second_level, key)
+        return found or Found(value=await self._environment.peek(action))
+
+    async def _obtain(self, action: ActionT, key: Hashable) -> ObservationT:
+        """Take from the second level what this run knows nothing of; where it is not there, do the action for real."""
         started_seconds = self._recorder.now()
         self._speculator.hold()
         try:
-            observation = await self._environment.step(action)
+            found = await look_up(self._second_level, key)
+            if found is None:
+                found = Found(value=await self._environment.step(action))
+            else:
+                await self._environment.adopt(action, found.value)
         finally:
             self._speculator.release()
         waited_seconds = self._recorder.now() - started_seconds
-        self._keep(key, observation, 0.0)
-        self._recorder.record(EventKind.MISS, action, key=key, waited_seconds=waited_seconds)
-        return observation
+        self._keep(key, found, 0.0)
+        kind = EventKind.HIT if found.shelved else EventKind.MISS
+        self._recorder.record(kind, action, key=key, reason=found.origin, waited_seconds=waited_seconds)
+        return found.value
 
-    def _keep(self, key: Hashable, observation: ObservationT, load_seconds: float) -> int | None:
-        """Store an observation; its size in bytes, or None where it was not kept."""
-        size_bytes = self._size_of(observation)
-        kept = self._store.put(
-            key,
-            observation,
-            size_bytes=size_bytes,
-            load_seconds=load_seconds,
-            lifetime=self._lifetime_of(observation),
-        )
+    def _keep(self, key: Hashable, found: Found[ObservationT], load_seconds: float) -> int | None:
+        """Store an observation, on both levels; its size in bytes, or None where it was not kept."""
+        value, size_bytes = found.value, self._size_of(found.value)
+        lifetime = Lifetime(max_age_seconds=found.remaining_seconds) if found.shelved else self._lifetime_of(value)
+        kept = self._store.put(key, value, size_bytes=size_bytes, load_seconds=load_seconds, lifetime=lifetime)
+        if found.shelved:
+            self._shelved.add(key)
+        else:
+            self._shelved.discard(key)
+            if kept and not lifetime.single_use and self._second_level is not None:
+                self._second_level.put(key, value)
         return size_bytes if kept else None
 
     async def aclose(self) -> None:

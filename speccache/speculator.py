@@ -19,6 +19,7 @@ from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
 from speccache.recorder import Recorder
 from speccache.schedule import Load, Schedule
+from speccache.second_level import Found, SecondLevel, look_up
 from speccache.store import Store
 
 
@@ -30,6 +31,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         predictors: Where guesses come from; they run side by side.
         deeper: Predictors that also guess from observations which are only guessed at; they should be cheap.
         store: Where finished observations go.
+        second_level: What is asked before a guess is loaded; None: nothing.
         flights: Where running ones can be joined.
         recorder: Where every decision is recorded.
         options: How much may run.
@@ -48,10 +50,11 @@ class Speculator(Generic[ActionT, ObservationT]):
         predictors: Sequence[Predictor[ActionT, ObservationT]],
         deeper: Sequence[Predictor[ActionT, ObservationT]],
         store: Store[ObservationT],
-        flights: Flights[ObservationT],
+        second_level: SecondLevel[ObservationT] | None,
+        flights: Flights[Found[ObservationT]],
         recorder: Recorder,
         options: SpeculationOptions,
-        keep: Callable[[Hashable, ObservationT, float], int | None],
+        keep: Callable[[Hashable, Found[ObservationT], float], int | None],
         gate: Callable[[ActionT, ObservationT], str | None],
         pressure: Callable[[], str | None],
         priors: Mapping[str, Sequence[float]],
@@ -60,6 +63,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._predictors = tuple(predictors)
         self._deeper = tuple(deeper)
         self._store = store
+        self._second_level = second_level
         self._flights = flights
         self._recorder = recorder
         self._options = options
@@ -155,32 +159,36 @@ class Speculator(Generic[ActionT, ObservationT]):
         guess, key = load.guess, load.key
         started_seconds = self._recorder.now()
         try:
-            observation = await self._flights.run(key, lambda: self._peek(guess, key))
+            found = await self._flights.run(key, lambda: self._peek(guess, key))
         except Unspeculable as refusal:
             self._record(EventKind.REFUSE, guess, key, reason=refusal.reason)
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
             self._record(EventKind.FAIL, guess, key, reason=f"{type(error).__name__}: {error}")
         else:
-            self._finish(load, observation, self._recorder.now() - started_seconds)
+            self._finish(load, found, self._recorder.now() - started_seconds)
         finally:
             self._schedule.remove(load)
             self._tasks.pop(load, None)
             self._launch()
         self._go_deeper()
 
-    def _finish(self, load: Load[ActionT], observation: ObservationT, seconds: float) -> None:
-        size_bytes = self._keep(load.key, observation, seconds)
+    def _finish(self, load: Load[ActionT], found: Found[ObservationT], seconds: float) -> None:
+        size_bytes = self._keep(load.key, found, seconds)
         if size_bytes is None:
             self._record(EventKind.REFUSE, load.guess, load.key, reason="not-kept", seconds=seconds)
         else:
-            self._record(EventKind.LOAD, load.guess, load.key, seconds=seconds, size_bytes=size_bytes)
+            facts = {"seconds": seconds, "size_bytes": size_bytes, "reason": found.origin}
+            self._record(EventKind.LOAD, load.guess, load.key, **facts)
 
-    async def _peek(self, guess: Guess[ActionT], key: Hashable) -> ObservationT:
+    async def _peek(self, guess: Guess[ActionT], key: Hashable) -> Found[ObservationT]:
+        found = await look_up(self._second_level, key)
+        if found is not None:
+            return found
         # The environment may have moved since the guess was taken; no other task runs between this test and the peek's
         # own first await, so what is stored under the key is what the key names.
         if self._environment.key(guess.action) != key:
             raise Unspeculable("moved-on")
-        return await self._environment.peek(guess.action)
+        return Found(value=await self._environment.peek(guess.action))
 
     def _go_deeper(self) -> None:
         """Once nothing is left to do for the next action, guess the one after from the best observation at hand."""

@@ -35,6 +35,15 @@ DIFFERENT = [
     ("http://example.org/?source=a", "http://example.org/?source=b"),
     ("http://user@example.org/", "http://example.org/"),
     ("http://example.org/?x=utm_source=1", "http://example.org/?x="),
+    ("http://example.org/x?", "http://example.org/x"),
+    ("http://example.org./", "http://example.org/"),
+    ("http://../", "http://./"),
+    ("http://example.org/a;b", "http://example.org/a%3Bb"),
+    ("http://example.org/%2e%2e%2f", "http://example.org/"),
+    ("http://example.org/a//b", "http://example.org/a/b"),
+    ("http://[2001::1]/", "http://[2001::2]/"),
+    ("http://example.org:81/", "http://example.org/"),
+    ("http://ho%73t.example/%61%20b", "http://host.example/a+b"),
 ]
 
 

@@ -34,6 +34,10 @@ async def leave(_: web.Request) -> web.Response:
     raise web.HTTPFound("http://localhost:1/")
 
 
+async def moved(_: web.Request) -> web.Response:
+    raise web.HTTPMovedPermanently("/a")
+
+
 async def pdf(_: web.Request) -> web.Response:
     return web.Response(body=b"%PDF-1.4", content_type="application/pdf")
 
@@ -49,6 +53,7 @@ PAGES = {
     "/member": set_cookie,
     "/cookie": show_cookie,
     "/leave": leave,
+    "/old": moved,
     "/pdf": pdf,
     "/dialog": "<p>asks</p><script>alert('hello')</script>",
 }
@@ -236,3 +241,11 @@ def _kill_browsers() -> None:
                 killed.append(process)
     assert killed
     psutil.wait_procs(killed, timeout=5)
+
+
+async def test_a_redirect_names_the_page_by_both_addresses(web_environment: WebEnvironment, site: Website) -> None:
+    await web_environment.step(Visit(site.url + "/"))
+    assert web_environment.key(Visit("/old")) != web_environment.key(Visit("/a"))
+    observation = await web_environment.peek(Visit("/old"))
+    assert observation.url == site.url + "/a"
+    assert web_environment.key(Visit("/old")) == web_environment.key(Visit("/a"))
