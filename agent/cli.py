@@ -78,6 +78,7 @@ def ask(
     max_turns: flags.MaxTurns = None,
     think: flags.Think = None,
     browser: flags.Browser = None,
+    shelf: flags.Shelf = None,
     allow_host: flags.AllowHost = None,
     trace: flags.TraceFile = None,
     no_trace: flags.NoTrace = False,
@@ -99,6 +100,7 @@ def ask(
             max_turns=max_turns,
             think=think,
             browser=browser,
+            shelf=shelf,
             allow_hosts=tuple(allow_host) if allow_host else None,
         )
         path = None if no_trace else trace or default_path(question)

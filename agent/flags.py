@@ -48,6 +48,13 @@ Think = Annotated[
     typer.Option("--think", help="Mean seconds of simulated thinking a turn, for a target that decides at once."),
 ]
 Browser = Annotated[Path | None, typer.Option("--browser", help="The Chromium to use.  [default: the first found]")]
+Shelf = Annotated[
+    Path | None,
+    typer.Option(
+        "--shelf",
+        help="File that keeps public pages, for as long as their servers allow, so that a later run starts warm.",
+    ),
+]
 AllowHost = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A private host that may be visited, beside the start's own.")
 ]

@@ -97,6 +97,8 @@ class Settings(BaseSettings):
     """The Chromium to use; None: the first that is found."""
     weights: Path | None = None
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
+    shelf: Path | None = None
+    """The file in which public pages are kept for later runs; None: none are."""
     allow_hosts: tuple[str, ...] = ()
     """Private hosts that may be visited beside the start page's own."""
 

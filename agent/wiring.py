@@ -36,10 +36,12 @@ from speccache.account import Account
 from speccache.environment import Environment
 from speccache.events import Event
 from speccache.options import SpeculationOptions
+from speccache.second_level import SecondLevel
 from speccache.speculative_environment import SpeculativeEnvironment
 
 if TYPE_CHECKING:
     from agent.model import ChatModel
+    from browser.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +69,19 @@ def open_pool(settings: Settings) -> BrowserPool:
 
 
 @asynccontextmanager
-async def open_mind(settings: Settings, question: str) -> AsyncIterator[Mind]:
+async def open_mind(settings: Settings, question: str, *, embedder: Embedder | None = None) -> AsyncIterator[Mind]:
     """Open the target and the predictors for one question.
+
+    Args:
+        settings: Which ones.
+        question: The question.
+        embedder: Remembers the vectors of a site's link texts over several questions; None: a new one.
 
     Raises:
         ConfigurationError: The settings name no usable model.
     """
     async with AsyncExitStack() as stack:
-        ranker = LinkRanker(Embedder())
+        ranker = LinkRanker(embedder or Embedder())
         target: Target = WalkTarget(ranker)
         if settings.target_name == LOCAL:
             target = await _local_target(target, settings, ranker, stack)
@@ -131,12 +138,17 @@ def web_environment(settings: Settings, pool: BrowserPool, url: str) -> WebEnvir
     """Return the web as seen by a run that starts at the URL: its host counts as named by the user."""
     return WebEnvironment(
         pool,
-        named_hosts={host_of(url), *settings.allow_hosts},
+        named_hosts=named_hosts(settings, url),
         part_chars=settings.part_chars,
         load_options=LoadOptions(
             navigate_timeout_seconds=settings.load_seconds, settle_cap_seconds=settings.settle_seconds
         ),
     )
+
+
+def named_hosts(settings: Settings, url: str) -> frozenset[str]:
+    """Return the hosts that the user named for a run that starts at the URL."""
+    return frozenset({host_of(url), *settings.allow_hosts})
 
 
 def host_of(url: str) -> str:
@@ -160,14 +172,20 @@ def checked(url: str) -> str:
 
 
 async def ask(
-    question: str, url: str, *, settings: Settings, pool: BrowserPool, listeners: Sequence[RunListener] = ()
+    question: str,
+    url: str,
+    *,
+    settings: Settings,
+    pool: BrowserPool,
+    listeners: Sequence[RunListener] = (),
+    embedder: Embedder | None = None,
 ) -> Outcome:
     """Answer one question, beginning at the URL, with the target and predictors the settings name.
 
     Raises:
         ConfigurationError: The settings name no usable model.
     """
-    async with open_mind(settings, question) as mind:
+    async with open_mind(settings, question, embedder=embedder) as mind:
         return await answer(question, url, mind=mind, settings=settings, pool=pool, listeners=listeners)
 
 
@@ -191,15 +209,15 @@ async def answer(
 
     web = web_environment(settings, pool, url)
     environment: Environment[Action, Observation] = web
-    if mind.predictors:
-        environment = _speculative(web, pool, mind, settings, tell)
-        pool.warm()
-    try:
+    async with AsyncExitStack() as stack:
+        if mind.predictors:
+            pool.warm()
+            shelf = await _shelf(web, url, pool, settings, stack)
+            environment = _speculative(web, pool, mind, settings, tell, shelf)
+        stack.push_async_callback(environment.aclose)
         outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(
             question, Visit(url)
         )
-    finally:
-        await environment.aclose()
     return replace(
         outcome,
         shares=replace(
@@ -212,8 +230,28 @@ async def answer(
     )
 
 
+async def _shelf(
+    web: WebEnvironment, url: str, pool: BrowserPool, settings: Settings, stack: AsyncExitStack
+) -> Shelf | None:
+    if settings.shelf is None:
+        return None
+    from browser.shelf import Shelf  # noqa: PLC0415 - few runs have one
+
+    # A first page from the shelf asks its server for nothing, but guesses from it wait for the site's rules.
+    pool.courtesy.prepare(url)
+    shelf = Shelf(
+        settings.shelf, name_of=web.key, part_chars=settings.part_chars, named_hosts=named_hosts(settings, url)
+    )
+    return await stack.enter_async_context(shelf)
+
+
 def _speculative(
-    web: WebEnvironment, pool: BrowserPool, mind: Mind, settings: Settings, listener: RunListener
+    web: WebEnvironment,
+    pool: BrowserPool,
+    mind: Mind,
+    settings: Settings,
+    listener: RunListener,
+    second_level: SecondLevel[Observation] | None,
 ) -> SpeculativeEnvironment[Action, Observation]:
     environment = SpeculativeEnvironment(
         web,
@@ -227,6 +265,7 @@ def _speculative(
         listener=listener,
         size_of=lambda observation: observation.document.size_bytes,
         lifetime_of=web.lifetime,
+        second_level=second_level,
     )
     if mind.draft is not None:
         mind.draft.knows = environment.knows

@@ -48,6 +48,7 @@
   }).observe(document, { childList: true, subtree: true });
 
   // What a page says when it is left would be laid at the door of the page that follows it.
+  if ("fetchLater" in window) window.fetchLater = () => ({ activated: false });
   addEventListener(
     "pagehide",
     () => {

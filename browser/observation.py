@@ -91,11 +91,13 @@ class Document:
         content_type: Media type without parameters, lower case; empty where unknown.
         title: The document's title.
         markdown: The whole visible text as markdown; a link is written `[text][12]`, a control `[button "Save"][c3]`.
-        links: Links in document order, numbered as in the markdown.
-        controls: Controls in document order, numbered as in the markdown.
+        links: Links in the order of their numbers, which is that of the document; links in frames of other origins and
+            in lists that show a part of their rows at a time come after all others.
+        controls: Controls, in the same order.
         readiness: What ended the wait.
         timings: Where the load's time went.
         notes: What a reader should know of the reading: a text cut at a limit, a frame that was not read.
+        unread_frames: Frames a person sees there whose text could not be had; their addresses are in the notes.
         incidents: What the page did that nobody asked for: dialogs shown, windows opened, downloads offered.
         headers: Those headers of the main document that say for how long and for whom it holds, names in lower case.
         problem: Why there is no page to read (a failed load, a download that is no text), in a sentence; None if there
@@ -113,6 +115,7 @@ class Document:
     readiness: Readiness = Readiness.NONE
     timings: Timings = Timings()
     notes: tuple[str, ...] = ()
+    unread_frames: int = 0
     incidents: tuple[str, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     problem: str | None = None

@@ -13,7 +13,7 @@ import mimetypes
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urldefrag
@@ -24,16 +24,21 @@ from playwright.async_api import Page, Response
 from browser.collection import collection_pause
 from browser.errors import SlotCrashed
 from browser.failure import describe, is_dead
+from browser.habits import Habits
 from browser.incidents import Incidents
+from browser.load_options import LoadOptions
 from browser.observation import Control, Document, Link, Readiness, Timings
+from browser.reading import Snapshot, read
 from browser.renderer import render, render_text
 
-INIT_SCRIPT: str = files("browser").joinpath("readiness.js").read_text(encoding="utf-8")
+__all__ = ["INIT_SCRIPT", "LoadOptions", "load"]
+
+INIT_SCRIPT: str = "\n".join(
+    files("browser").joinpath(name).read_text(encoding="utf-8")
+    for name in ("readiness.js", "references.js", "lists.js")
+)
 """Every context whose pages are loaded here needs it: `context.add_init_script(INIT_SCRIPT)`."""
 
-_READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
-
-_MAX_HOPS = 8  # documents that a page may send the browser through by script or refresh
 _LEAVE_SECONDS = 2.0
 _AFTERMATH_SECONDS = 1.0
 _KEPT_HEADERS = (
@@ -48,59 +53,16 @@ _KEPT_HEADERS = (
     "vary",
 )
 _NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "application/octet-stream")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadOptions:
-    """Limits of one load. What is cut at one is said in the document's notes.
-
-    Attributes:
-        navigate_timeout_seconds: From the request to the first byte of the page.
-        settle_cap_seconds: From there until it is read, however busy it still is.
-        read_cap_seconds: For reading it.
-        stuck_seconds: How much later than both caps its scripts may let go of the browser; huge pages on busy machines
-            are late, a script without end never does.
-        max_characters: Of its text.
-        max_elements: Of its document.
-        max_links: Links that are numbered; those after them are text.
-        max_controls: Controls that are numbered; those after them are left out.
-    """
-
-    navigate_timeout_seconds: float = 30.0
-    settle_cap_seconds: float = 5.0
-    read_cap_seconds: float = 5.0
-    stuck_seconds: float = 15.0
-    max_characters: int = 2_000_000
-    max_elements: int = 250_000
-    max_links: int = 5_000
-    max_controls: int = 2_000
-
-
 _DEFAULT = LoadOptions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Snapshot:
-    """What the reader returns; texts in pieces, tables as batches of JSON."""
-
-    url: str
-    title: str
-    status: int | None
-    contentType: str  # noqa: N815  # the reader's names
-    readiness: str
-    raw: bool
-    chunks: Sequence[str]
-    links: Sequence[str]
-    controls: Sequence[str]
-    notes: Sequence[str]
-    full: str
-    readMilliseconds: float  # noqa: N815
-
-
-async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Document:
+async def load(
+    page: Page, url: str, *, options: LoadOptions = _DEFAULT, habits: Habits | None = None
+) -> Document:
     """Load a URL with a full document load, and read what a person would see there.
 
     A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
+    What `habits` knows of the page makes the wait shorter; what this load shows of it is added.
 
     Cancellation: a page that was not yet read is left at `about:blank`, so that it neither goes on loading nor gets in
     the next load's way.
@@ -114,7 +76,12 @@ async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Docu
         try:
             response = await _go(page, url, options)
             committed = time.perf_counter()
-            snapshot = await _read(page, options)
+            snapshot = await read(
+                page,
+                options=options,
+                polls=() if habits is None else habits.polls(url),
+                refresh=response.headers.get("refresh", "") if response else "",
+            )
         except asyncio.CancelledError:
             await _leave(page)
             raise
@@ -130,6 +97,8 @@ async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT) -> Docu
                 settle_seconds=max(0.0, time.perf_counter() - committed - read_seconds),
                 read_seconds=read_seconds,
             )
+            if habits is not None:
+                habits.learn(url, snapshot.polls)
             document = await _document(url, snapshot, timings, options=options)
         return replace(document, incidents=tuple(incidents.notes), headers=_kept(response, document))
 
@@ -155,33 +124,7 @@ def _kept(response: Response | None, document: Document) -> dict[str, str]:
     return {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
 
 
-async def _read(page: Page, options: LoadOptions) -> _Snapshot:
-    """Read the page, or the one it sends the browser on to while it is read."""
-    limits = {
-        "capMilliseconds": options.settle_cap_seconds * 1000,
-        "readMilliseconds": options.read_cap_seconds * 1000,
-        "maxCharacters": options.max_characters,
-        "maxElements": options.max_elements,
-        "maxLinks": options.max_links,
-        "maxControls": options.max_controls,
-    }
-    # The page itself keeps both caps, unless it is stuck.
-    seconds = options.settle_cap_seconds + options.read_cap_seconds + options.stuck_seconds
-    for _ in range(_MAX_HOPS):
-        try:
-            async with asyncio.timeout(seconds):
-                return _Snapshot(**await page.evaluate(_READER, limits))
-        except PlaywrightError as error:
-            if not _is_leaving(error.message):
-                raise
-    raise PlaywrightError("it sends the browser on to another address again and again")
-
-
-def _is_leaving(message: str) -> bool:
-    return "context was destroyed" in message or "because of a navigation" in message
-
-
-async def _document(url: str, snapshot: _Snapshot, timings: Timings, *, options: LoadOptions) -> Document:
+async def _document(url: str, snapshot: Snapshot, timings: Timings, *, options: LoadOptions) -> Document:
     content_type = snapshot.contentType.lower()
     document = Document(
         requested_url=url,
@@ -206,10 +149,11 @@ async def _document(url: str, snapshot: _Snapshot, timings: Timings, *, options:
         readiness=Readiness(snapshot.readiness),
         timings=replace(timings, render_seconds=time.perf_counter() - started),
         notes=(*snapshot.notes, *_cut(snapshot.full, options)),
+        unread_frames=snapshot.unreadFrames,
     )
 
 
-async def _markdown(snapshot: _Snapshot, content_type: str) -> str:
+async def _markdown(snapshot: Snapshot, content_type: str) -> str:
     if snapshot.raw:
         return await asyncio.to_thread(render_text, snapshot.chunks, content_type=content_type)
     # One turn in a thread for each piece: a load that is cancelled does not go on rendering, and pages share the time.
@@ -218,8 +162,7 @@ async def _markdown(snapshot: _Snapshot, content_type: str) -> str:
 
 
 def _rows(row: type[Any], batches: Sequence[str]) -> tuple[Any, ...]:
-    values = [value for batch in batches for value in json.loads(batch)]
-    return tuple(row(number=number, **value) for number, value in enumerate(values, 1))
+    return tuple(row(**value) for batch in batches for value in json.loads(batch))
 
 
 def _cut(full: str, options: LoadOptions) -> tuple[str, ...]:

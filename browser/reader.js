@@ -4,7 +4,8 @@
 // Invariant: only what a person can see is read, and the document is not changed. Styles are computed once an element,
 // boxes only where a style makes them suspicious.
 async (options) => {
-  const readiness = (await window[Symbol.for("speccache.readiness")]?.ready(options.capMilliseconds)) ?? "cap";
+  const watcher = window[Symbol.for("speccache.readiness")];
+  const readiness = (await watcher?.ready(options.capMilliseconds, options)) ?? "cap";
   const readAt = performance.now();
 
   const CHUNK_CHARACTERS = 8_192; // the renderer takes the page in pieces of about this size
@@ -16,9 +17,14 @@ async (options) => {
   const COLUMNS = 50;
   const SELECT_OPTIONS = 30;
 
+  const references = window[Symbol.for("speccache.references")];
+  // Where the numbers of this document begin: they go on behind those of the document round its frame.
+  const base = (window[Symbol.for("speccache.base")] ??= { link: options.firstLink, control: options.firstControl });
+
   const chunks = [];
   const links = [];
   const controls = [];
+  const frames = []; // elements of frames of other origins, read through those frames
   const notes = new Set();
   let chunk = "";
   let paragraph = ""; // inline HTML of the block that is being read
@@ -30,6 +36,8 @@ async (options) => {
   let bare = false; // the next block is the first of its item and needs no <p>
   let linked = false;
   let preformatted = false;
+  let pointing = false; // the mouse pointer says already that this can be clicked
+  let clickable = null; // an element without a role that is to be read as a control, once its own tags are written
   let visible = true;
   let background = "rgb(255, 255, 255)"; // behind the text that is being read; null where it cannot be told
   let depth = 0;
@@ -221,6 +229,7 @@ async (options) => {
 
   const newLink = (element, url, text) => {
     const link = {
+      number: base.link + (references?.number("link", element) ?? links.length + 1),
       text: shorten(text, NAME_CHARACTERS),
       url: url.href.toWellFormed(),
       context: "",
@@ -234,7 +243,7 @@ async (options) => {
 
   const mark = (link, html, text) => {
     const from = plain.length;
-    append(`<a n=${links.length}>${html}</a>`, text);
+    append(`<a n=${link.number}>${html}</a>`, text);
     mentions.push({ link, from, to: from + text.length });
   };
 
@@ -266,10 +275,20 @@ async (options) => {
 
   const isEditor = (element) => element.hasAttribute("contenteditable") && element.isContentEditable;
 
+  // Whether this label is what a person sees of a box to tick or of a file to choose.
+  const standsForHidden = (label) => {
+    const field = label.control;
+    if (!field || !/^(checkbox|radio|file)$/.test(field.type)) return false;
+    const box = field.getBoundingClientRect();
+    return box.width <= 1 || box.height <= 1 || !field.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  };
+
   // What kind of control this is, or null.
   const controlKind = (element) => {
     const role = attribute(element, "role").toLowerCase();
     switch (element.localName) {
+      case "label":
+        return standsForHidden(element) ? (INPUTS[element.control.type] ?? "file") : null;
       case "button":
         return ROLES.has(role) ? role : "button";
       case "input":
@@ -286,6 +305,32 @@ async (options) => {
     if (isEditor(element)) return "textbox";
     const script = element.hasAttribute("onclick") || (element.localName === "a" && /^javascript:/i.test(attribute(element, "href")));
     return script && element.localName !== "body" ? "button" : null;
+  };
+
+  const INTERACTIVE = "a[href], button, input, select, textarea, summary, [role=button], [onclick], [contenteditable], iframe";
+
+  // Whether a click does something here although no tag and no role says so.
+  const isClickable = (element, style) => {
+    const pointed = style.cursor === "pointer" && !pointing;
+    if (linked || !(pointed || listensForClicks(element))) return false;
+    if (element.matches('a[href]:not([href="#"])') && !listensForClicks(element)) return false; // a link, or one within the page
+    if (element.matches("html, body, label, option, optgroup") || controlKind(element) !== null) return false;
+    return destination(element) === null && !element.querySelector(INTERACTIVE);
+  };
+
+  // A large element more likely listens on behalf of what is in it.
+  const listensForClicks = (element) =>
+    element.ownerDocument.defaultView[Symbol.for("speccache.references")]?.listens(element) &&
+    element.textContent.length <= NAME_CHARACTERS;
+
+  const readClickable = (element) => {
+    clickable = null;
+    if (!visible || !counts(controls, options.maxControls, "controls")) return readChildren(element);
+    if (element.textContent.length <= LINK_CHARACTERS) return readControl(element, "button");
+    const title = element.querySelector("h1, h2, h3, h4, h5, h6, [role=heading]")?.textContent;
+    writeControl(element, "button", shorten(clean(title || silentName(element)).trim(), 80));
+    flush();
+    readChildren(element);
   };
 
   const fieldName = (element) =>
@@ -330,21 +375,27 @@ async (options) => {
 
   const FIELDS = new Set(["input", "select", "textarea"]);
 
-  const readControl = (element, kind) => {
-    if (!visible || !counts(controls, options.maxControls, "controls")) return;
-    const isField = FIELDS.has(element.localName) || isEditor(element);
-    const name = isField ? fieldName(element) : capture(() => ((linked = true), readChildren(element), (linked = false))).text;
-    const states = STATES.filter(([, holds]) => holds(element)).map(([state]) => state);
+  const writeControl = (element, kind, name) => {
+    const field = element.localName === "label" ? element.control : element;
+    const states = STATES.filter(([, holds]) => holds(field)).map(([state]) => state);
     const control = {
+      number: base.control + (references?.number("control", element) ?? controls.length + 1),
       kind,
-      name: shorten(name || silentName(element), NAME_CHARACTERS),
+      name: shorten(name, NAME_CHARACTERS),
       state: [...states, fieldValue(element)].filter(Boolean).join(", "),
     };
     controls.push(control);
     space();
-    const { state } = control;
-    append(`<control n=${controls.length} kind=${kind} state="${quote(state)}">${escape(control.name)}</control>`, control.name);
+    const { number, state } = control;
+    append(`<control n=${number} kind=${kind} state="${quote(state)}">${escape(control.name)}</control>`, control.name);
     space();
+  };
+
+  const readControl = (element, kind) => {
+    if (!visible || !counts(controls, options.maxControls, "controls")) return;
+    const isField = FIELDS.has(element.localName) || isEditor(element);
+    const name = isField ? fieldName(element) : capture(() => ((linked = true), readChildren(element), (linked = false))).text;
+    writeControl(element, kind, name || silentName(element));
     if (isEditor(element)) readChildren(element);
   };
 
@@ -473,19 +524,21 @@ async (options) => {
   };
 
   const readFrame = (element) => {
-    let inner = null;
-    try {
-      inner = element.contentDocument;
-    } catch {
-      // Of another origin.
-    }
-    if (!inner) {
-      if (element.src && hasFace(element)) notes.add(`A frame of another site was not read: ${shorten(element.src, 300)}`);
-      return;
-    }
+    const inner = element.contentDocument;
+    if (!inner) return hasFace(element) ? leaveRoom("frame", frames.push(element) - 1) : undefined;
     flush();
     if (inner.body) visit(inner.body);
     flush();
+  };
+
+  // Mark where something belongs that is read later.
+  const leaveRoom = (tag, number) => {
+    const room = `<${tag} n=${number}></${tag}>`;
+    flush();
+    if (flat) return void (paragraph += room);
+    if (nesting > 0) return write(room);
+    chunks.push(chunk, room); // a piece of its own
+    chunk = "";
   };
 
   const readEmphasis = (element, tag) => {
@@ -515,6 +568,7 @@ async (options) => {
   };
 
   const readChildren = (element) => {
+    if (element === clickable) return readClickable(element);
     if (element.localName === "details" && !element.open) {
       const summary = [...element.children].find((child) => child.localName === "summary");
       return summary && visit(summary);
@@ -542,6 +596,7 @@ async (options) => {
         flush();
         return flat ? undefined : write("<hr>");
       case "img":
+        return element === clickable ? readClickable(element) : undefined;
       case "wbr":
         return undefined;
       case "pre":
@@ -582,7 +637,9 @@ async (options) => {
     if (depth >= DEPTH) return readText(node.textContent);
     const style = getComputedStyle(node);
     if (isHidden(node, style)) return;
-    const outer = [visible, background];
+    const outer = [visible, background, pointing];
+    if (isClickable(node, style)) clickable = node;
+    pointing = style.cursor === "pointer";
     background = behind(style);
     visible = isSeen(style);
     const block = isBlock(style.display) && node.localName !== "br";
@@ -592,7 +649,7 @@ async (options) => {
     dispatch(node);
     if (block && !preformatted) flush();
     depth -= 1;
-    [visible, background] = outer;
+    [visible, background, pointing] = outer;
   };
 
   // ---- the whole ---------------------------------------------------------------------------------------------------
@@ -629,6 +686,7 @@ async (options) => {
     return texts;
   };
 
+  if (frames.length) window[Symbol.for("speccache.frames")] = frames;
   const response = performance.getEntriesByType("navigation")[0];
   return {
     url: location.href,
@@ -640,6 +698,11 @@ async (options) => {
     chunks,
     links: batches(links),
     controls: batches(controls),
+    linkCount: links.length,
+    controlCount: controls.length,
+    characters,
+    frames: frames.map((element) => shorten(element.src || element.localName, 300)),
+    polls: watcher?.polls() ?? [],
     notes: [...notes].slice(0, 10),
     full,
     readMilliseconds: performance.now() - readAt,

@@ -12,6 +12,7 @@
   const QUIET_THIN = 300; // the same while there is hardly any text
   const QUIET_EMPTY = 1000; // the same while there is none: native import() and workers cannot be watched
   const SHORT_TIMER = 250; // a one-shot timer up to this long is always waited for
+  const ANSWER_TIMER = 600; // and up to this long where the page was acted on: inputs are debounced
   const LONG_TIMER = 2000; // and up to this long while the page still owes its text
   const TIMER_CHAIN = 5; // a timer set by a timer set by …: from here on it is a ticker
   const STALE = { request: 2000, script: 2000, foreign: 800, style: 1500, frame: 2000, navigation: Infinity };
@@ -25,13 +26,14 @@
   const nativeTimeout = window.setTimeout.bind(window);
   const now = performance.now.bind(performance);
 
-  const born = now();
+  let asked = now(); // when the page was born, or was last acted on
+  let patience = SHORT_TIMER;
   const pending = new Map(); // item -> item, in order of start
   const timers = new Map(); // id -> {wait, due}
   const repeats = new Map(); // URL of a GET -> how often it was fetched
   const settledElements = new WeakSet(); // resource elements that loaded or failed
   const replacements = new WeakMap(); // node -> how often its content was replaced
-  let lastActivity = born;
+  let lastActivity = asked;
   let touched = false; // a script used something that is watched
   let chain = 0; // how deep in a chain of timers the running code is
   let historyOwesText = false; // the address changed by script, the document not yet
@@ -300,7 +302,7 @@
   const waitsForTimer = (time) => {
     for (const [id, { wait, due }] of timers) {
       if (time > due + LONG_TIMER) timers.delete(id);
-      else if (wait <= SHORT_TIMER || owesText()) return true;
+      else if (wait <= patience || owesText()) return true;
     }
     return false;
   };
@@ -348,7 +350,7 @@
         done = true;
         resolve(reason);
       };
-      nativeTimeout(() => finish("cap"), Math.max(0, born + capMilliseconds - now()));
+      nativeTimeout(() => finish("cap"), Math.max(0, asked + capMilliseconds - now()));
       // A background task runs only when nothing else wants the thread, so a framework that renders in slices is
       // never taken for a quiet page.
       const look = () => {
@@ -361,5 +363,14 @@
       else document.addEventListener("DOMContentLoaded", look, { capture: true, once: true });
     });
 
-  Object.defineProperty(window, KEY, { value: Object.freeze({ ready, busy: () => verdict() === null }) });
+  // Someone is about to act on the page: what it does from now on is the answer, and the cap counts from here.
+  const act = () => {
+    asked = now();
+    patience = ANSWER_TIMER;
+    chain = 0;
+    repeats.clear();
+    active();
+  };
+
+  Object.defineProperty(window, KEY, { value: Object.freeze({ act, ready, busy: () => verdict() === null }) });
 })();

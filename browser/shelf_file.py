@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _APPLICATION_ID = 0x53504343  # "SPCC", in the file's header
 _SCHEMA_VERSION = 1
@@ -142,8 +141,17 @@ class ShelfFile:
         now_seconds = self._clock()
         self._connection.execute(_EXPIRE, (now_seconds, now_seconds))
 
-    def _transaction(self) -> _Transaction:
-        return _Transaction(self._connection)
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Hold the write lock from the beginning: what is read inside cannot be outdated when it is written."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # SQLite has ended it itself where the disk is full
+                self._connection.execute("ROLLBACK")
+            raise
 
     def _number(self, sql: str) -> int:
         with closing(self._connection.execute(sql)) as rows:
@@ -152,22 +160,6 @@ class ShelfFile:
     def close(self) -> None:
         """Close the connection; may be called twice."""
         self._connection.close()
-
-
-class _Transaction:
-    """Holds the write lock from its beginning, so that what is read in it cannot be outdated when it is written."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, error_type: type[BaseException] | None, *_: Any) -> None:
-        if error_type is None:
-            self._connection.execute("COMMIT")
-        elif self._connection.in_transaction:  # SQLite has ended it itself where the disk is full
-            self._connection.execute("ROLLBACK")
 
 
 def is_damaged(error: Exception) -> bool:

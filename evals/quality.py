@@ -17,6 +17,7 @@ import typer
 
 from agent import flags
 from agent.console import run, tell
+from agent.embedding import Embedder
 from agent.outcome import Outcome
 from agent.settings import Settings, load_settings
 from agent.wiring import ask, open_pool
@@ -70,17 +71,19 @@ def _plain(text: str) -> str:
 
 async def _measure(files: Sequence[Path], sites: Path, settings: Settings) -> list[Verdict]:
     verdicts = []
+    embedder = Embedder()
     async with open_pool(settings) as pool:
         for file in files:
             questions = load_questions(file)
             async with serve_folder(sites / questions[0].site) as base:
-                verdicts += [await _ask(question, base, settings, pool) for question in questions]
+                verdicts += [await _ask(question, base, settings, pool, embedder) for question in questions]
     return verdicts
 
 
-async def _ask(question: Question, base: str, settings: Settings, pool: BrowserPool) -> Verdict:
+async def _ask(question: Question, base: str, settings: Settings, pool: BrowserPool, embedder: Embedder) -> Verdict:
     started_seconds = time.perf_counter()
-    outcome = await ask(question.question, base + question.root_path, settings=settings, pool=pool)
+    url = base + question.root_path
+    outcome = await ask(question.question, url, settings=settings, pool=pool, embedder=embedder)
     verdict = judge(question, outcome, base=base, seconds=time.perf_counter() - started_seconds)
     mark = "right" if verdict.answered else "page " if verdict.right_page else "wrong"
     tell(f"{mark} {verdict.seconds:5.1f} s  {question.id}: {verdict.answer[:120]}")

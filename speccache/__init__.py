@@ -12,6 +12,7 @@ from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
 from speccache.read_environment import ReadEnvironment
+from speccache.second_level import Found, SecondLevel
 from speccache.speculative_environment import SpeculativeEnvironment
 from speccache.store import Lifetime, Store
 
@@ -21,11 +22,13 @@ __all__ = [
     "Event",
     "EventKind",
     "Flights",
+    "Found",
     "Guess",
     "Lifetime",
     "Listener",
     "Predictor",
     "ReadEnvironment",
+    "SecondLevel",
     "SpecCacheError",
     "Speculable",
     "SpeculationOptions",

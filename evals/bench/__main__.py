@@ -11,6 +11,7 @@ import typer
 from agent import flags
 from agent.console import run
 from evals.bench.foreground import foreground
+from evals.bench.hit import hit
 from evals.bench.never_slower import never_slower
 from evals.bench.recall import recall
 from evals.bench.result import Result
@@ -31,6 +32,12 @@ def foreground_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
     _show(run(foreground(pairs=pairs), verbose=True), as_json=as_json)
 
 
+@app.command("hit")
+def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
+    """Measure a step whose page was loaded ahead against the same step without speculation."""
+    _show(run(hit(pairs=pairs), verbose=True), as_json=as_json)
+
+
 @app.command("never-slower")
 def never_slower_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     """Measure runs with every guess wrong against runs with speculation off."""
@@ -41,7 +48,9 @@ def never_slower_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None
 def recall_command(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Question files, one JSON object a line.  [default: the bundled site's]", exists=True),
+        typer.Argument(
+            help="Question files, one JSON object a line; without any, the bundled site's questions.", exists=True
+        ),
     ] = None,
     sites: Annotated[
         Path | None, typer.Option("--sites", help="The folder with one folder a site.", exists=True)

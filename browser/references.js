@@ -1,0 +1,63 @@
+// Init script: keeps which element each number of an observation stands for, and which elements listen for clicks.
+//
+// Invariant: within one document a number means one element and no other, however often the document is read: an element
+// that was numbered once keeps its number, a new one gets a new number, and none is given twice.
+(() => {
+  const KEY = Symbol.for("speccache.references");
+  if (window[KEY]) return;
+
+  const { Map, Proxy, Reflect, WeakMap, WeakRef, WeakSet } = window;
+
+  // ---- who listens -------------------------------------------------------------------------------------------------
+
+  const PRESSES = new Set(["click", "mousedown", "mouseup", "pointerdown", "pointerup"]);
+  const listeners = new WeakSet();
+
+  EventTarget.prototype.addEventListener = new Proxy(EventTarget.prototype.addEventListener, {
+    apply(native, self, args) {
+      if (PRESSES.has(args[0]) && self?.nodeType === Node.ELEMENT_NODE) listeners.add(self);
+      return Reflect.apply(native, self, args);
+    },
+  });
+
+  const listens = (element) => listeners.has(element) || typeof element.onclick === "function";
+
+  // ---- what the numbers mean ---------------------------------------------------------------------------------------
+
+  const tables = {};
+  for (const kind of ["link", "control"]) tables[kind] = { shown: new Map(), numbers: new WeakMap() };
+
+  const squeeze = (text) => (text ?? "").replace(/\s+/g, " ").trim();
+
+  // What an element says of itself that its own use does not change: a field's content is no part of it.
+  const caption = (element) => {
+    const isField = "value" in element && element.localName !== "button" && element.localName !== "li";
+    const text = isField || element.isContentEditable ? "" : squeeze(element.textContent);
+    return squeeze(element.getAttribute("aria-label")) || text || squeeze(element.getAttribute("title"));
+  };
+
+  const number = (kind, element) => {
+    const { shown, numbers } = tables[kind];
+    if (!numbers.has(element)) numbers.set(element, shown.size + 1);
+    const chosen = numbers.get(element);
+    shown.set(chosen, { element: new WeakRef(element), caption: caption(element), href: `${element.href}` });
+    return chosen;
+  };
+
+  const isGone = (element) => !element?.isConnected || !element.ownerDocument.defaultView;
+
+  // Say why a number no longer means what it meant when it was shown; empty where it still does.
+  const staleness = (kind, chosen) => {
+    const entry = tables[kind].shown.get(chosen);
+    if (!entry) return "this page never showed it";
+    const element = entry.element.deref();
+    if (isGone(element)) return "it is no longer on the page";
+    if (kind === "link" && entry.href !== `${element.href}`) return `it now leads to ${element.href}`;
+    if (kind === "control" && entry.caption !== caption(element)) return `it now says "${caption(element).slice(0, 200)}"`;
+    return "";
+  };
+
+  const element = (kind, chosen) => tables[kind].shown.get(chosen)?.element.deref() ?? null;
+
+  Object.defineProperty(window, KEY, { value: Object.freeze({ listens, number, staleness, element }) });
+})();
