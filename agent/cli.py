@@ -80,6 +80,8 @@ def ask(
     browser: flags.Browser = None,
     shelf: flags.Shelf = None,
     allow_host: flags.AllowHost = None,
+    allow_domain: flags.AllowDomain = None,
+    deny_domain: flags.DenyDomain = None,
     trace: flags.TraceFile = None,
     no_trace: flags.NoTrace = False,
     as_json: flags.Json = False,
@@ -102,6 +104,8 @@ def ask(
             browser=browser,
             shelf=shelf,
             allow_hosts=tuple(allow_host) if allow_host else None,
+            allow_domains=tuple(allow_domain) if allow_domain else None,
+            deny_domains=tuple(deny_domain) if deny_domain else None,
         )
         path = None if no_trace else trace or default_path(question)
         return await _ask(question, checked(url), settings, path, verbose=verbose, quiet=quiet)

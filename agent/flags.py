@@ -58,6 +58,12 @@ Shelf = Annotated[
 AllowHost = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A private host that may be visited, beside the start's own.")
 ]
+AllowDomain = Annotated[
+    list[str] | None, typer.Option("--allow-domain", help="The only domains that are reached, with all below them.")
+]
+DenyDomain = Annotated[
+    list[str] | None, typer.Option("--deny-domain", help="Domains that are never reached, nor any below them.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every guess and every load; tracebacks, too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the answer, and errors.")]

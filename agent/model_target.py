@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent.choice import Choice, read
 from agent.errors import ModelUnreadable
 from agent.prompt import target_messages
 from agent.reply import Reply, excerpt
 from agent.target import Answer, Decision
-from agent.tools import TOOLS, Choice, read
+from agent.tools import TOOLS
 from browser.action import Action
 from browser.observation import Observation
 from speccache.environment import Step

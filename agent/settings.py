@@ -99,6 +99,10 @@ class Settings(BaseSettings):
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
     shelf: Path | None = None
     """The file in which public pages are kept for later runs; None: none are."""
+    allow_domains: tuple[str, ...] = ()
+    """The only domains that are reached, with all below them; empty: any."""
+    deny_domains: tuple[str, ...] = ()
+    """Domains that are never reached, nor any below them."""
     allow_hosts: tuple[str, ...] = ()
     """Private hosts that may be visited beside the start page's own."""
 

@@ -1,22 +1,37 @@
-"""The tools a model acts with: how they are described to it, and how its reply is read back.
+"""The tools a model acts with: how they are described to it, and what its arguments make of them.
 
-Invariant: whatever a model writes, reading it gives an `Action`, an `Answer` or `ModelUnreadable`, nothing else. A new
-kind of action (click, type, select) joins by a row in `TOOLS`.
+Invariant: a kind of action is one row in `TOOLS`, from which the schema, the prompt and the reading of replies all come.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agent.errors import ModelUnreadable
-from agent.reply import Reply
+from agent.arguments import Arguments, encodable, filled, flag, text, whole
 from agent.target import Answer
-from browser.action import Action, Back, Find, More, Visit
+from browser.action import (
+    Action,
+    Back,
+    Check,
+    Click,
+    Find,
+    Forward,
+    Hover,
+    More,
+    Press,
+    Scroll,
+    Select,
+    SwitchTab,
+    Type,
+    Upload,
+    Visit,
+    WaitFor,
+)
 
-Arguments = Mapping[str, object]
+_LINK_NUMBER = re.compile(r"\[(\d+)\]$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +63,7 @@ class Tool:
 
     def example(self) -> str:
         """Show the call as a line of JSON, for models that cannot call tools."""
-        arguments = {name: ["…"] if schema["type"] == "array" else "…" for name, schema in self.parameters.items()}
+        arguments = {name: _EXAMPLES[str(schema["type"])] for name, schema in self.parameters.items()}
         return json.dumps({"tool": self.name, **arguments}, ensure_ascii=False)
 
 
@@ -60,32 +75,19 @@ class Choice:
     thought: str = ""
 
 
+_EXAMPLES: dict[str, object] = {"string": "…", "array": ["…"], "boolean": False, "integer": 1}
+
+
 def _string(description: str) -> dict[str, object]:
     return {"type": "string", "description": description}
 
 
-def _text(arguments: Arguments, name: str) -> str:
-    """Read one argument; a number or a boolean is taken as it would be written."""
-    value = arguments.get(name)
-    if not isinstance(value, str | int | float):
-        raise ModelUnreadable(f"{name!r} is missing or is no text")
-    return _encodable(str(value)).strip()
-
-
-def _filled(arguments: Arguments, name: str) -> str:
-    text = _text(arguments, name)
-    if not text:
-        raise ModelUnreadable(f"{name!r} is empty")
-    return text
-
-
-def _encodable(text: str) -> str:
-    """Replace half surrogate pairs, which JSON can spell and no later step could encode."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _switch(description: str) -> dict[str, object]:
+    return {"type": "boolean", "description": description}
 
 
 def _visit(arguments: Arguments) -> Visit:
-    target = _filled(arguments, "target")
+    target = filled(arguments, "target")
     number = _LINK_NUMBER.search(target)
     return Visit(number[1] if number else target)
 
@@ -93,9 +95,16 @@ def _visit(arguments: Arguments) -> Visit:
 def _answer(arguments: Arguments) -> Answer:
     given = arguments.get("sources")
     named = given if isinstance(given, list) else [given]
-    sources = tuple(_encodable(source) for source in named if isinstance(source, str))
-    return Answer(text=_text(arguments, "answer"), sources=sources)
+    sources = tuple(encodable(source) for source in named if isinstance(source, str))
+    return Answer(text=text(arguments, "answer"), sources=sources)
 
+
+def _type(arguments: Arguments) -> Type:
+    submit = flag(arguments, "submit", default=False)
+    return Type(filled(arguments, "field"), text(arguments, "text"), submit=submit)
+
+
+_CONTROL = _string('The control\'s number, for example "c3" for [button "Save"][c3]; or a link\'s, for example "12".')
 
 TOOLS = (
     Tool(
@@ -105,12 +114,80 @@ TOOLS = (
         build=_visit,
     ),
     Tool(name="back", purpose="Return to the page visited before this one.", build=lambda _: Back()),
+    Tool(name="forward", purpose="Return to the page that the last back left.", build=lambda _: Forward()),
     Tool(name="more", purpose="Read the next part of a page that has several parts.", build=lambda _: More()),
     Tool(
         name="find",
         purpose="Show where a text occurs on the current page, in any of its parts.",
         parameters={"text": _string("The exact words to look for.")},
-        build=lambda arguments: Find(_filled(arguments, "text")),
+        build=lambda arguments: Find(filled(arguments, "text")),
+    ),
+    Tool(
+        name="click",
+        purpose="Click a control or a link.",
+        parameters={
+            "control": _CONTROL,
+            "accept": _switch("Whether to say yes if the page then asks for confirmation."),
+        },
+        build=lambda arguments: Click(filled(arguments, "control"), accept=flag(arguments, "accept", default=False)),
+    ),
+    Tool(
+        name="type",
+        purpose="Write into a field, in place of what it holds.",
+        parameters={
+            "field": _CONTROL,
+            "text": _string("What to write; empty clears the field."),
+            "submit": _switch("Whether to press Enter afterwards."),
+        },
+        build=_type,
+    ),
+    Tool(
+        name="press",
+        purpose="Press a key where the focus is.",
+        parameters={"key": _string("Its name, for example Enter, Escape, ArrowDown, Control+a.")},
+        build=lambda arguments: Press(filled(arguments, "key")),
+    ),
+    Tool(
+        name="select",
+        purpose="Choose an option of a list.",
+        parameters={"control": _CONTROL, "option": _string("The option's label, as shown.")},
+        build=lambda arguments: Select(filled(arguments, "control"), filled(arguments, "option")),
+    ),
+    Tool(
+        name="check",
+        purpose="Set a check box, a radio button or a switch.",
+        parameters={"control": _CONTROL, "on": _switch("Whether it is to be on.")},
+        build=lambda arguments: Check(filled(arguments, "control"), on=flag(arguments, "on", default=True)),
+    ),
+    Tool(
+        name="hover",
+        purpose="Move the mouse over a control or a link, to see what that shows.",
+        parameters={"control": _CONTROL},
+        build=lambda arguments: Hover(filled(arguments, "control")),
+    ),
+    Tool(
+        name="scroll",
+        purpose="Scroll the page, to make it load more, or bring a control into view.",
+        parameters={"to": _string('One of "up", "down", "top", "bottom"; or a control\'s number.')},
+        build=lambda arguments: Scroll(filled(arguments, "to")),
+    ),
+    Tool(
+        name="upload",
+        purpose="Choose one of the user's files in a file field.",
+        parameters={"control": _CONTROL, "path": _string("The file's name.")},
+        build=lambda arguments: Upload(filled(arguments, "control"), filled(arguments, "path")),
+    ),
+    Tool(
+        name="wait_for",
+        purpose="Wait until a text appears on the page.",
+        parameters={"text": _string("The text.")},
+        build=lambda arguments: WaitFor(filled(arguments, "text")),
+    ),
+    Tool(
+        name="switch_tab",
+        purpose="Go to another open tab.",
+        parameters={"number": {"type": "integer", "description": "Which one, from 1, in the order they were opened."}},
+        build=lambda arguments: SwitchTab(whole(arguments, "number")),
     ),
     Tool(
         name="answer",
@@ -126,121 +203,3 @@ TOOLS = (
         build=_answer,
     ),
 )
-_BY_NAME = {tool.name: tool for tool in TOOLS}
-
-_LINK_NUMBER = re.compile(r"\[(\d+)\]$")
-_REACT_ACTION = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(\w+)", re.MULTILINE | re.IGNORECASE)
-_REACT_INPUT = re.compile(r"^[ \t*]*Action Input[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE)
-_REACT_ANSWER = re.compile(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE | re.DOTALL)
-_MAX_OBJECTS = 50
-"""How many opening braces are tried: each try may read the whole rest of the text."""
-
-
-def read(reply: Reply) -> Choice:
-    """Read a model's reply: its first tool call, else the action or answer written in its text.
-
-    The text may hold a JSON object that names the tool (`{"tool": "visit", "target": "12"}`, with `name` or `action`
-    for `tool`, the arguments beside it or under `arguments`, `parameters` or `action_input`), or ReAct's lines
-    (`Action:` and `Action Input:`, or `Final Answer:`).
-
-    Raises:
-        ModelUnreadable: There is no action in it; the message says what was wrong, in words meant for the model.
-    """
-    if reply.tool_calls:
-        call = reply.tool_calls[0]
-        action = _build(call.name, _given(call.arguments))
-        return Choice(action=action, thought=_encodable(reply.text).strip())
-    # The opening tag is often part of the prompt, so that only the closing one is in the reply.
-    reasoning, _, text = _encodable(reply.text).rpartition("</think>")
-    choice = _from_json(text) or _from_react(text)
-    if choice is None:
-        raise ModelUnreadable("no tool was called")
-    thought = f"{reasoning.strip().removeprefix('<think>')}\n{choice.thought}".strip()
-    return Choice(action=choice.action, thought=thought)
-
-
-def _from_json(text: str) -> Choice | None:
-    for start in _braces(text):
-        found = _object(text[start:])
-        if found is None:
-            continue
-        name = _tool_name(found)
-        if name is not None:
-            thought = text[:start].strip().removesuffix("```json").removesuffix("```")
-            return Choice(action=_build(name, _arguments(found)), thought=thought)
-    return None
-
-
-def _tool_name(found: dict[str, object]) -> str | None:
-    """Say which tool an object calls; other objects may stand in a text, quoted from a page."""
-    named = [found[key] for key in ("tool", "name", "action") if key in found]
-    names = [name for name in named if isinstance(name, str) and name.strip().lower() in _BY_NAME]
-    if names:
-        return names[0]
-    return "answer" if "answer" in found and not named else None
-
-
-def _braces(text: str) -> Iterator[int]:
-    start = -1
-    for _ in range(_MAX_OBJECTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        yield start
-
-
-def _object(text: str) -> dict[str, object] | None:
-    """Read the JSON object a text begins with; None where there is none."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text.lstrip())
-    except (ValueError, RecursionError):  # broken, too deep, or a number of too many digits
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _given(text: str) -> object:
-    """Read written arguments: a JSON object, else the first line as it stands."""
-    found = _object(text)
-    if found is None and text.lstrip().startswith("{"):
-        raise ModelUnreadable("its arguments are broken JSON")
-    return text.strip().partition("\n")[0] if found is None else found
-
-
-def _arguments(found: dict[str, object]) -> object:
-    for key in ("arguments", "parameters", "action_input", "args", "input"):
-        if key in found:
-            return found[key]
-    return {key: value for key, value in found.items() if key not in ("tool", "name", "action")}
-
-
-def _from_react(text: str) -> Choice | None:
-    ending = _REACT_ANSWER.search(text)
-    if ending:
-        answer = _build("answer", {"answer": ending[1].strip()})
-        return Choice(action=answer, thought=text[: ending.start()].strip())
-    named = _REACT_ACTION.search(text)
-    if named is None:
-        return None
-    given = _REACT_INPUT.search(text, named.end())
-    action = _build(named[1], _given(text[given.start(1) :]) if given else {})
-    return Choice(action=action, thought=text[: named.start()].strip())
-
-
-def _build(name: str, arguments: object) -> Action | Answer:
-    tool = _BY_NAME.get(name.strip().lower())
-    if tool is None:
-        raise ModelUnreadable(f"there is no tool {name!r}; there are {', '.join(_BY_NAME)}")
-    return tool.build(_named(tool, arguments))
-
-
-def _named(tool: Tool, arguments: object) -> Arguments:
-    """Match what was given to the tool's parameters: small models misname a lone argument, or write it bare."""
-    first = next(iter(tool.parameters), None)
-    if first is None:
-        return {}
-    if not isinstance(arguments, Mapping):
-        written = arguments.strip().strip("\"'") if isinstance(arguments, str) else arguments
-        return {first: written}
-    if first not in arguments and len(arguments) == 1:
-        return {first: next(iter(arguments.values()))}
-    return arguments

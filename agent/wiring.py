@@ -65,7 +65,14 @@ def open_pool(settings: Settings) -> BrowserPool:
     """Return the pool the settings ask for, to be entered with `async with`."""
     guesses = settings.speculation and settings.predictor is not PredictorName.NONE
     slots = settings.pool_size if guesses else 0
-    return BrowserPool(PoolOptions(speculation_slots=slots, launch=LaunchOptions(executable=settings.browser)))
+    return BrowserPool(
+        PoolOptions(
+            speculation_slots=slots,
+            allowed_domains=settings.allow_domains,
+            denied_domains=settings.deny_domains,
+            launch=LaunchOptions(executable=settings.browser),
+        )
+    )
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ Invariant: only speculation is held back. A real action is a person's wish and i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from browser.observation import Document
@@ -16,11 +16,14 @@ from browser.robots import Robots
 class Courtesy:
     """What all sessions of one pool know of the hosts they visit.
 
+    Args:
+        proxy: Gives the proxy that robots.txt is fetched through; None: the environment's, if any.
+
     Resource handling: owns the fetches of robots.txt under way; close it with `aclose()`.
     """
 
-    def __init__(self) -> None:
-        self._robots = Robots()
+    def __init__(self, *, proxy: Callable[[], str | None] = lambda: None) -> None:
+        self._robots = Robots(proxy=proxy)
         self._politeness = Politeness(crawl_delay_seconds=self._robots.crawl_delay_seconds)
 
     def prepare(self, url: str) -> None:

@@ -15,46 +15,32 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from aiohappyeyeballs import start_connection
 from yarl import URL
 
+from browser.egress_connection import Connect, Connection, closing, connect, copy, until_one_ends
 from browser.egress_request import MAX_HEAD_BYTES, EgressRequest, read_request
 from browser.egress_rule import EgressRule, is_public
 from browser.errors import AddressRefused
 from browser.failure import describe
 from speccache.store import Store
 
-# Without a body: Chromium then shows a page of its own, and the load fails instead of being read (RFC 9209 has the
-# header, which tells this answer from a server's).
 REFUSAL = (
     b"HTTP/1.1 403 Forbidden\r\nProxy-Status: speccache; error=http_request_denied\r\n"
     b"Content-Length: 0\r\nConnection: close\r\n\r\n"
 )
-"""The one answer where no connection is made, whatever the reason."""
+"""The answer to a tunnel that is not made, whatever the reason; the browser says ERR_TUNNEL_CONNECTION_FAILED.
+
+A plain request gets none (ERR_EMPTY_RESPONSE): a browser would take an answer for the server's, and show it as a page.
+"""
 
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_CHUNK_BYTES = 64 * 1024
-_HAPPY_EYEBALLS_SECONDS = 0.25  # RFC 8305, section 8
 _MAX_FAILURES = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
-    """Both directions of one connection."""
-
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-
-Connect = Callable[[Sequence[str], int], Awaitable[Connection]]
-"""Connects to one of several IP addresses, at a port; raises `OSError` where none answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +52,7 @@ class EgressLimits:
         head_seconds: How long a browser may take to say where a new connection leads.
         connect_seconds: How long resolving and dialling may take.
         idle_seconds: How long a connection may be open without a byte in either direction.
-        close_seconds: How long `aclose()` waits for connections to end.
+        close_seconds: How long a connection that ends may take to hand over its last bytes to a server.
     """
 
     connections: int = 400
@@ -91,25 +77,6 @@ class EgressStatistics:
     dialled: int
     refused: int
     failed: int
-
-
-async def connect(addresses: Sequence[str], port: int) -> Connection:
-    """Connect to the first of these IP addresses that answers (RFC 8305).
-
-    Raises:
-        OSError: None does.
-    """
-    found = [_address_info(address, port) for address in addresses]
-    chosen = await start_connection(found, happy_eyeballs_delay=_HAPPY_EYEBALLS_SECONDS, interleave=1)
-    reader, writer = await asyncio.open_connection(sock=chosen, limit=MAX_HEAD_BYTES)
-    return Connection(reader=reader, writer=writer)
-
-
-def _address_info(address: str, port: int) -> tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]:
-    is_ipv4 = ip_address(address).version == 4
-    place = (address, port) if is_ipv4 else (address, port, 0, 0)
-    family = socket.AF_INET if is_ipv4 else socket.AF_INET6
-    return family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place
 
 
 class EgressProxy:
@@ -182,19 +149,24 @@ class EgressProxy:
         task = asyncio.get_running_loop().create_task(self._serve(client), name="egress")
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
+        task.add_done_callback(lambda _: writer.transport.abort())  # one cancelled before it begins closes nothing
 
     async def _serve(self, client: Connection) -> None:
-        async with self._closing(client):
-            async with asyncio.timeout(self._limits.head_seconds):
-                request = await read_request(client.reader)
-            if request is None:
-                return
-            server = await self._dial(request.url)
-            if server is None:
-                client.writer.write(REFUSAL)
-                return
-            async with self._closing(server):
-                await self._relay(request, client, server)
+        with suppress(OSError):  # one side broke off, or ran out of time: nobody is left to be told
+            async with closing(client, flush_seconds=self._limits.idle_seconds):
+                async with asyncio.timeout(self._limits.head_seconds):
+                    request = await read_request(client.reader)
+                if request is not None:
+                    await self._answer(request, client)
+
+    async def _answer(self, request: EgressRequest, client: Connection) -> None:
+        server = await self._dial(request.url)
+        if server is None:
+            client.writer.write(REFUSAL if request.tunnel else b"")
+            return
+        async with closing(server, flush_seconds=self._limits.close_seconds):
+            await self._relay(request, client, server)
+            client.writer.close()  # the browser shall not wait for what the server still has to take
 
     async def _dial(self, url: URL) -> Connection | None:
         try:
@@ -229,24 +201,10 @@ class EgressProxy:
 
             if request.tunnel:
                 client.writer.write(_ESTABLISHED)
-                asking = _copy(client.reader, server.writer, progress)
+                asking = copy(client.reader, server.writer, progress)
             else:
                 asking = _ask(request, client.reader, server.writer, progress)
-            await _until_one_ends(asking, _copy(server.reader, client.writer, progress))
-
-    @asynccontextmanager
-    async def _closing(self, connection: Connection) -> AsyncIterator[None]:
-        """Close a connection at the end of the block, and let its last bytes arrive where no one has given up."""
-        writer = connection.writer
-        try:
-            yield
-            writer.close()
-            async with asyncio.timeout(self._limits.idle_seconds):
-                await writer.wait_closed()
-        except OSError:
-            pass  # the other side is gone, or did not go on in time
-        finally:
-            writer.transport.abort()
+            await until_one_ends(asking, copy(server.reader, client.writer, progress))
 
 
 async def _ask(
@@ -259,41 +217,8 @@ async def _ask(
         sink.write(following.head)
         with suppress(OSError):
             await sink.drain()
-        await _copy(source, sink, progress, max_bytes=following.body_bytes)
+        await copy(source, sink, progress, max_bytes=following.body_bytes)
         following = await read_request(source)
-
-
-async def _copy(
-    source: asyncio.StreamReader,
-    sink: asyncio.StreamWriter,
-    progress: Callable[[], None],
-    *,
-    max_bytes: int | None = None,
-) -> None:
-    """Pass bytes on until the source ends, the sink is gone, or this many have passed."""
-    left = max_bytes
-    with suppress(OSError):
-        while left != 0:
-            data = await source.read(_CHUNK_BYTES if left is None else min(_CHUNK_BYTES, left))
-            if not data:
-                return
-            left = None if left is None else left - len(data)
-            sink.write(data)
-            await sink.drain()
-            progress()
-
-
-async def _until_one_ends(*flows: Coroutine[Any, Any, None]) -> None:
-    tasks = [asyncio.create_task(flow, name="egress flow") for flow in flows]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled():
-            task.result()
 
 
 def _place(url: URL) -> str:

@@ -90,8 +90,9 @@ def _forward(method: bytes, target: bytes, headers: list[tuple[bytes, ...]]) -> 
         kept.append(b"%s: %s" % (name, value))
     if len(lengths) > 1:
         return None
-    url = URL(target.decode("ascii"), encoded=True)
-    return EgressRequest(url=url, tunnel=False, head=b"\r\n".join(kept) + _END, body_bytes=sum(lengths))
+    return EgressRequest(
+        url=URL(target.decode("ascii")), tunnel=False, head=b"\r\n".join(kept) + _END, body_bytes=sum(lengths)
+    )
 
 
 def _length(value: bytes) -> int:

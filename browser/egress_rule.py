@@ -11,10 +11,11 @@ import asyncio
 import socket
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Any
 
 from yarl import URL
 
@@ -22,7 +23,7 @@ from browser.errors import AddressRefused
 from speccache.flight import Flights
 from speccache.store import Store
 
-Resolver = Callable[[str], Awaitable[Sequence[str]]]
+Resolver = Callable[[str], Coroutine[Any, Any, Sequence[str]]]
 """Gives the IP addresses of a name; raises `OSError` where it has none."""
 
 _RESOLVER_THREADS = 16
@@ -30,7 +31,9 @@ _KEPT_SECONDS = 60.0  # as Chromium keeps an answer whose lifetime it does not k
 _MAX_NAMES = 1024
 
 _HOLDS_IPV4 = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))  # NAT64 (RFC 6052), IPv4-compatible (RFC 4291)
-_PLATFORM = IPv4Address("168.63.129.16")  # Azure's host agent: global by its number, private by its use
+# Global as far as `ipaddress` knows: special purposes that Python before 3.12.4 does not (RFC 6890; Oracle's metadata
+# service), Azure's host agent, site-local addresses (RFC 3879).
+_LOCAL = (IPv4Network("192.0.0.0/24"), IPv4Network("168.63.129.16"), IPv6Network("fec0::/10"))
 
 
 class SystemResolver:
@@ -57,7 +60,8 @@ class EgressRule:
     In this order: a denied domain is refused; a host that was named with `allow()` passes, be it private; with a list
     of allowed domains any other is refused; and so is any whose answers are not all public.
 
-    A named host that has been seen in public stays there: its owner could else point it at this machine.
+    A named host that has been seen in public stays there: its owner could else point it at this machine. Names hold for
+    all sessions of a pool, for as long as one of them holds them.
 
     Args:
         allowed_domains: These and the domains below them; empty: all.
@@ -133,12 +137,9 @@ class EgressRule:
         known = self._answers.get(host)
         if known is not None:
             return known.value
-        answers = await self._asking.run(host, lambda: self._look_up(host))
+        answers = await self._asking.run(host, lambda: self._resolve(host))
         self._answers.put(host, answers)
         return answers
-
-    async def _look_up(self, host: str) -> Sequence[str]:
-        return await self._resolve(host)
 
     def __repr__(self) -> str:
         return f"<EgressRule named={sorted(self._named)} names={len(self._answers)}>"
@@ -149,17 +150,15 @@ def is_public(address: str) -> bool:
     ip = _ip(address)
     if isinstance(ip, IPv6Address):
         ip = _ipv4_within(ip) or ip
-    return ip is not None and ip.is_global and not ip.is_multicast and not ip.is_reserved and not _is_local(ip)
+    if ip is None or not ip.is_global or ip.is_multicast or ip.is_reserved:
+        return False
+    return not any(ip in network for network in _LOCAL)
 
 
 def _ipv4_within(ip: IPv6Address) -> IPv4Address | None:
     if any(ip in network for network in _HOLDS_IPV4):
         return IPv4Address(int(ip) & 0xFFFF_FFFF)
     return ip.ipv4_mapped or ip.sixtofour
-
-
-def _is_local(ip: IPv4Address | IPv6Address) -> bool:
-    return ip == _PLATFORM or (isinstance(ip, IPv6Address) and ip.is_site_local)
 
 
 def _ip(host: str) -> IPv4Address | IPv6Address | None:

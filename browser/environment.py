@@ -1,6 +1,7 @@
 """The web as a speculable environment: pages, links, and one place to stand.
 
-Invariant: what an action shows depends only on the page stood on and on the session's cookies; both are in the key.
+Invariant: what an action shows depends only on the page stood on, on the session's cookies, and on what the session
+has done on the site; all three are in the key.
 """
 
 from __future__ import annotations
@@ -8,17 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import replace
+from pathlib import Path
 
 from playwright.async_api import Page
 
-from browser.action import Action, Back, Find, More, Visit
+from browser.action import Action, Back, Find, Forward, Hover, Interaction, More, Scroll, SwitchTab, Visit, WaitFor
 from browser.address import check_address, page_key
-from browser.cookies import ANONYMOUS, Cookies, cookies_of, fingerprint
+from browser.cookies import ANONYMOUS, cookies_of, fingerprint
 from browser.destination import resolve
 from browser.errors import AddressRefused, SlotCrashed
+from browser.foreground import Foreground
 from browser.freshness import freshness, varies
 from browser.gate import address_refusal, refusal
+from browser.history import History
+from browser.interstitial import is_interstitial
 from browser.observation import Document, Observation, Readiness
+from browser.outcome import told
 from browser.page import LoadOptions, load
 from browser.page_names import PageNames
 from browser.parts import find, split_parts
@@ -26,6 +32,8 @@ from browser.pool import BrowserPool, Slot
 from browser.process import VIEWPORT
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
+
+_WITHOUT_EFFECT = (Hover, Scroll, SwitchTab, WaitFor)
 
 
 class WebEnvironment:
@@ -36,6 +44,7 @@ class WebEnvironment:
         named_hosts: Hosts the user named; only these may be private addresses.
         part_chars: Length of one part of a page, in characters.
         load_options: Limits of one load.
+        files: Files that may be uploaded.
 
     Resource handling: holds one foreground slot of the pool from its first step on; `aclose()` gives it back.
     """
@@ -47,16 +56,17 @@ class WebEnvironment:
         named_hosts: Collection[str] = (),
         part_chars: int = 16_000,
         load_options: LoadOptions = LoadOptions(),
+        files: Collection[Path] = (),
     ) -> None:
         self._pool = pool
         self._named_hosts = frozenset(named_hosts)
         self._part_chars = part_chars
         self._load_options = load_options
         self._owner = object()
-        self._slot: Slot | None = None
-        self._loaded: Document | None = None
-        self._history: list[Observation] = []
-        self._cookies: Cookies = ()
+        self._closed = False
+        pool.egress.rule.allow(self._named_hosts)
+        self._foreground = Foreground(pool, load_options=load_options, files=files)
+        self._history = History()
         self._session = ANONYMOUS
         self._names = PageNames()
 
@@ -64,8 +74,12 @@ class WebEnvironment:
         """Name the page a visit leads to, and the session it is seen in; other actions cost nothing and have no key."""
         if not isinstance(action, Visit):
             return None
-        url = resolve(action.target, self._here())
-        return None if url is None else f"{self._names.key(url)} {self._session} {VIEWPORT} {self._pool.options.locale}"
+        url = resolve(action.target, self._history.here)
+        if url is None:
+            return None
+        version = self._history.version(url)
+        session = f"{self._session}+{version}" if version else self._session
+        return f"{self._names.key(url)} {session} {VIEWPORT} {self._pool.options.locale}"
 
     def refusal(self, action: Action, seen: Observation | None = None, /) -> str | None:
         """Say why an action must not be run ahead; None if it may be.
@@ -74,8 +88,8 @@ class WebEnvironment:
             action: The action.
             seen: The page it was guessed from, where that is not the one stood on.
         """
-        here = seen or self._here()
-        url = resolve(action.target, self._here()) if isinstance(action, Visit) else None
+        here = seen or self._history.here
+        url = resolve(action.target, self._history.here) if isinstance(action, Visit) else None
         if url is None or here is None:
             return "not-a-visit"
         key = page_key(url)
@@ -87,7 +101,7 @@ class WebEnvironment:
         """Tell for how long an observation may be used again: as its server says, within our own bounds."""
         document = observation.document
         failed = document.problem is not None or document.status is None or document.status >= 400
-        if failed or document.readiness is Readiness.CAP or varies(document.headers):
+        if failed or is_interstitial(document) or document.readiness is Readiness.CAP or varies(document.headers):
             return Lifetime(max_age_seconds=0.0)  # the next look may find it whole
         return freshness(document.headers, now_seconds=time.time())
 
@@ -103,11 +117,15 @@ class WebEnvironment:
             case Visit():
                 return await self._visit(action)
             case Back():
-                return self._back()
+                return await self._move(-1)
+            case Forward():
+                return await self._move(1)
             case More():
                 return self._more()
             case Find():
                 return self._find(action.text)
+            case _:
+                return await self._interact(action)
 
     async def peek(self, action: Action, /) -> Observation:
         """Load a page in a spare slot, under guard.
@@ -118,7 +136,7 @@ class WebEnvironment:
         reason = self.refusal(action)
         if reason is not None or not isinstance(action, Visit):
             raise Unspeculable(reason or "not-a-visit")
-        url, cookies = str(resolve(action.target, self._here())), self._cookies
+        url, cookies = str(resolve(action.target, self._history.here)), self._foreground.cookies
         with self._pool.courtesy.load(url):
             async with self._pool.speculation(self._owner, cookies=cookies) as slot:
                 document = await self._load_guarded(slot, url)
@@ -146,7 +164,7 @@ class WebEnvironment:
 
     async def adopt(self, action: Action, observation: Observation, /) -> None:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
-        self._history.append(observation)
+        self._history.push(observation)
 
     async def live(self) -> Page:
         """Return the foreground page, showing the page stood on; one that was loaded ahead is loaded again for it.
@@ -157,15 +175,11 @@ class WebEnvironment:
         Raises:
             SlotCrashed: The browser died twice under the load.
         """
-        here = self._here()
-        if here is not None and self._loaded is not here.document:
-            await self._load(here.url)
-            self._loaded = here.document
-        slot = await self._foreground()
-        return slot.page
+        here = self._history.here
+        return await self._foreground.live(here.document if here else None)
 
     async def _visit(self, action: Visit) -> Observation:
-        url = resolve(action.target, self._here())
+        url = resolve(action.target, self._history.here)
         if url is None:
             return self._cannot(
                 f"There is no link {action.target!r} on this page, or several have that text: use its number."
@@ -180,65 +194,73 @@ class WebEnvironment:
         except AddressRefused as refused:
             document = Document(requested_url=url, url=url, problem=f"{refused}.")
         observation = self._show(document)
-        self._history.append(observation)
+        self._history.push(observation)
         return observation
 
     async def _load(self, url: str) -> Document:
-        try:
-            return await self._load_once(url)
-        except SlotCrashed:
-            return await self._load_once(url)
-
-    async def _load_once(self, url: str) -> Document:
-        slot = await self._foreground()
-        self._loaded = None
-        try:
-            document = await load(slot.page, url, options=self._load_options)
-            self._cookies = await cookies_of(slot)
-        except SlotCrashed:
-            slot.crashed = True
-            raise
-        self._loaded = document
-        session = fingerprint(self._cookies)
-        if session != self._session:
-            self._names = PageNames()  # where a redirect leads depends on who asks
-        self._session = session
+        document = await self._foreground.load(url)
+        self._see_session()
         self._learn(document)
         return document
 
-    async def _foreground(self) -> Slot:
-        if self._slot is None or not self._slot.alive:
-            await self._release()
-            self._slot = await self._pool.foreground(cookies=self._cookies)
-            self._loaded = None
-        return self._slot
+    def _see_session(self) -> None:
+        session = fingerprint(self._foreground.cookies)
+        if session != self._session:
+            self._names = PageNames()  # where a redirect leads depends on who asks
+        self._session = session
 
-    def _back(self) -> Observation:
-        if len(self._history) < 2:
-            return self._cannot("There is no page to go back to.")
-        self._history.pop()
-        return self._history[-1]
+    async def _interact(self, action: Interaction) -> Observation:
+        here = self._history.here
+        if here is None or here.document.problem is not None:
+            return self._cannot("There is no page to act on.")
+        if not isinstance(action, _WITHOUT_EFFECT):
+            self._history.outdate([here.url])  # also where it fails, or is cancelled half-way
+        try:
+            outcome = await self._foreground.act(here.document, action)
+        except SlotCrashed as crashed:
+            return self._cannot(f"{crashed}. Whether it was done before is not known.")
+        self._see_session()
+        self._history.outdate(outcome.origins)
+        seen = self._show(self._permitted(outcome.document), part=1 if outcome.moved else here.part)
+        observation = told(outcome, seen, before=here)
+        (self._history.push if outcome.moved else self._history.replace)(observation)
+        return observation
+
+    def _permitted(self, document: Document) -> Document:
+        try:
+            if document.problem is None:
+                check_address(document.url, named_hosts=self._named_hosts)
+        except AddressRefused as refused:
+            return Document(requested_url=document.url, url=document.url, problem=f"{refused}.")
+        return document
+
+    async def _move(self, steps: int) -> Observation:
+        if not self._history.move(steps):
+            return self._cannot(f"There is no page to go {'back' if steps < 0 else 'forward'} to.")
+        here = self._history.here
+        if here is not None and not self._history.holds:
+            document = await self._foreground.look_again(here.document)
+            self._see_session()
+            self._history.replace(self._show(document))
+        return self._history.here or self._cannot("No page is open.")
 
     def _more(self) -> Observation:
-        here = self._here()
+        here = self._history.here
         if here is None or here.part >= here.parts:
             return self._cannot("This page has no further part.")
         observation = self._show(here.document, part=here.part + 1)
-        self._history[-1] = observation
+        self._history.replace(observation)
         return observation
 
     def _find(self, text: str) -> Observation:
-        here = self._here()
+        here = self._history.here
         if here is None:
             return self._cannot("No page is open.")
         passages = find(here.document.markdown, text, max_chars=self._part_chars)
         return replace(here, text=passages or f"The text {text!r} does not occur on this page.")
 
-    def _here(self) -> Observation | None:
-        return self._history[-1] if self._history else None
-
     def _cannot(self, why: str) -> Observation:
-        here = self._here()
+        here = self._history.here
         document = here.document if here else Document(requested_url="", url="", problem=why)
         return replace(here, text=why) if here else Observation(document=document, text=why)
 
@@ -246,20 +268,19 @@ class WebEnvironment:
         if document.problem is not None:
             return Observation(document=document, text=document.problem)
         parts = split_parts(document.markdown, self._part_chars) or ("(The page has no visible text.)",)
+        part = min(part, len(parts))
         return Observation(document=document, text=parts[part - 1], part=part, parts=len(parts))
-
-    async def _release(self) -> None:
-        slot, self._slot = self._slot, None
-        if slot is not None:
-            await self._pool.discard(slot)
 
     async def aclose(self) -> None:
         """Give the foreground slot back, and what speculation has open for this session."""
-        await self._release()
+        await self._foreground.aclose()
         await self._pool.forget(self._owner)
+        if not self._closed:
+            self._closed = True
+            self._pool.egress.rule.withdraw(self._named_hosts)
 
     def __repr__(self) -> str:
-        return f"<WebEnvironment at={here.url if (here := self._here()) else None} pages={len(self._history)}>"
+        return f"<WebEnvironment at={here.url if (here := self._history.here) else None} pages={len(self._history)}>"
 
 
 def _unkeepable(document: Document) -> str | None:
@@ -274,4 +295,6 @@ def _unkeepable(document: Document) -> str | None:
         return "page-event"
     if varies(document.headers):
         return "varies"
+    if is_interstitial(document):
+        return "interstitial"
     return address_refusal(document.url, page_url=document.requested_url)

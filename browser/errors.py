@@ -7,6 +7,8 @@ BrowserError
 ├── LaunchFailed           a Chromium was found but does not start
 ├── SlotCrashed            page, context or browser died under a load; one retry in a new slot is worth it
 ├── AddressRefused         the address policy forbids it (scheme, private host)
+├── ActionFailed           what was to be done on a page could not be done
+│   └── StaleReference     the element meant is gone, or is no longer what it was
 └── PoolClosed             used after `aclose()`
 ```
 
@@ -55,6 +57,14 @@ class AddressRefused(BrowserError):
     def __init__(self, message: str, *, url: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.url = url
+
+
+class ActionFailed(BrowserError):
+    """What was to be done on a page could not be done; the page is still there."""
+
+
+class StaleReference(ActionFailed):
+    """The element a reference meant is gone, or is no longer what was shown."""
 
 
 class PoolClosed(BrowserError):

@@ -16,7 +16,10 @@
   };
 
   // A popup is another target: its requests would pass unseen.
-  window.open = () => null;
+  window.open = () => {
+    note("opens-window");
+    return null;
+  };
 
   const forbid = (name, what) => {
     if (!(name in window)) return;
@@ -37,7 +40,7 @@
 
   // The browser would load ahead what the page names here, without asking the guard. A script that is removed before the
   // parser is done with it, or right after it was added, has no effect.
-  const rules = 'script[type="speculationrules" i]';
+  const rules = 'script[type~="speculationrules" i]';
   new MutationObserver((records) => {
     for (const record of records) {
       for (const node of record.addedNodes) {

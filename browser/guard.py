@@ -1,8 +1,9 @@
 """Keeps a speculative page from doing anything but reading.
 
 Invariant: while a guard is installed, no request of its page with another method than GET, HEAD or OPTIONS reaches a
-server, and the page itself cannot be led off the site it was sent to. The tool is CDP's Fetch domain, narrowed to the
-requests that can have effects: unlike a Playwright route it leaves the HTTP cache on and sees every redirect.
+server, and neither the page nor a frame in it goes off the site, or where the gate would not let it. The tool is CDP's
+Fetch domain, narrowed to the requests that can have effects: unlike a Playwright route it leaves the HTTP cache on and
+sees every redirect.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class Guard:
 
     def _refusal(self, paused: dict[str, Any]) -> str | None:
         request, kind = paused["request"], paused.get("resourceType")
-        if _is_aside(kind, request):
+        if _is_aside(kind, request) or (kind == "Ping" and not same_site(request["url"], self._url)):
             return _ASIDE
         if request["method"] not in _READING:
             return f"sends-{request['method'].lower()}"

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 
 class Readiness(StrEnum):
@@ -127,6 +128,22 @@ class Document:
         return sys.getsizeof(self.markdown) + sum(map(sys.getsizeof, texts))
 
 
+EventKind = Literal["navigation", "popup", "dialog", "download", "failed-request", "console-error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageEvent:
+    """One thing that an action on a page brought about, or that happened beside it.
+
+    Attributes:
+        kind: What it is.
+        text: A sentence that tells it.
+    """
+
+    kind: EventKind
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """The window on a document that one action opened.
@@ -137,12 +154,14 @@ class Observation:
             action could not be done.
         part: Which part of the document is shown, from 1.
         parts: How many parts the document has; 1 or more.
+        events: What happened while something was done on the page; `text` begins with them.
     """
 
     document: Document
     text: str
     part: int = 1
     parts: int = 1
+    events: tuple[PageEvent, ...] = ()
 
     @property
     def url(self) -> str:

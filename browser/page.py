@@ -31,11 +31,11 @@ from browser.observation import Control, Document, Link, Readiness, Timings
 from browser.reading import Snapshot, read
 from browser.renderer import render, render_text
 
-__all__ = ["INIT_SCRIPT", "LoadOptions", "load"]
+__all__ = ["INIT_SCRIPT", "LoadOptions", "load", "read_again"]
 
 INIT_SCRIPT: str = "\n".join(
     files("browser").joinpath(name).read_text(encoding="utf-8")
-    for name in ("readiness.js", "references.js", "lists.js")
+    for name in ("lists.js", "readiness.js", "references.js")
 )
 """Every context whose pages are loaded here needs it: `context.add_init_script(INIT_SCRIPT)`."""
 
@@ -56,9 +56,7 @@ _NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "applicati
 _DEFAULT = LoadOptions()
 
 
-async def load(
-    page: Page, url: str, *, options: LoadOptions = _DEFAULT, habits: Habits | None = None
-) -> Document:
+async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT, habits: Habits | None = None) -> Document:
     """Load a URL with a full document load, and read what a person would see there.
 
     A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
@@ -101,6 +99,32 @@ async def load(
                 habits.learn(url, snapshot.polls)
             document = await _document(url, snapshot, timings, options=options)
         return replace(document, incidents=tuple(incidents.notes), headers=_kept(response, document))
+
+
+async def read_again(page: Page, *, options: LoadOptions = _DEFAULT, numbered: Document | None = None) -> Document:
+    """Read what a page shows now, once it is ready again after something was done on it.
+
+    Elements that `numbered`, the last reading of this page, has numbers for keep them; new ones get greater numbers.
+
+    Raises:
+        SlotCrashed: The page, its context or its browser died.
+    """
+    started = time.perf_counter()
+    try:
+        snapshot = await read(page, options=options, numbered=numbered)
+    except TimeoutError:
+        await _abandon(page)
+        return _failed(page.url, f"{page.url} cannot be read: its scripts keep the browser busy without end.")
+    except PlaywrightError as error:
+        if page.is_closed() or is_dead(error.message):
+            raise SlotCrashed(f"The browser's page died while {page.url} was being read") from error
+        return _failed(
+            page.url, describe(error.message, url=page.url, timeout_seconds=options.navigate_timeout_seconds)
+        )
+    read_seconds = snapshot.readMilliseconds / 1000
+    settle_seconds = max(0.0, time.perf_counter() - started - read_seconds)
+    timings = Timings(settle_seconds=settle_seconds, read_seconds=read_seconds)
+    return await _document(snapshot.url, snapshot, timings, options=options)
 
 
 async def _go(page: Page, url: str, options: LoadOptions) -> Response | None:

@@ -10,12 +10,15 @@ import asyncio
 from collections.abc import AsyncIterator, Hashable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from urllib.request import getproxies
 
 from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from browser.cookies import Cookies, give_cookies
 from browser.courtesy import Courtesy
+from browser.egress import EgressProxy
+from browser.egress_rule import EgressRule
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.guard import GUARD_SCRIPT, Guard
 from browser.page import INIT_SCRIPT
@@ -33,11 +36,15 @@ class PoolOptions:
     Attributes:
         speculation_slots: Pages that may load ahead at once; 0: no second browser is ever started.
         locale: The language pages are asked for, as a BCP 47 tag.
+        allowed_domains: The only domains that are reached, with all below them; empty: any.
+        denied_domains: Domains that are never reached, nor any below them.
         launch: How the browsers are started.
     """
 
     speculation_slots: int = 4
     locale: str = "en-US"
+    allowed_domains: tuple[str, ...] = ()
+    denied_domains: tuple[str, ...] = ()
     launch: LaunchOptions = field(default_factory=LaunchOptions)
 
 
@@ -50,7 +57,7 @@ class Slot:
         page: Where pages are loaded.
         guard: What keeps a speculative page from doing anything but reading; None in the foreground.
         owner: Whose cookies it holds; None while nobody has used it.
-        cookies: The cookies it is known to hold.
+        cookies: The cookies it is known to hold; None where a load may have changed them.
         crashed: Whether its page is known to be dead.
     """
 
@@ -58,7 +65,7 @@ class Slot:
     page: Page
     guard: Guard | None = None
     owner: Hashable = None
-    cookies: Cookies = ()
+    cookies: Cookies | None = ()
     crashed: bool = False
 
     @property
@@ -80,8 +87,13 @@ class BrowserPool:
     def __init__(self, options: PoolOptions = PoolOptions()) -> None:
         self.options = options
         self._stack = AsyncExitStack()
-        self.courtesy = Courtesy()
+        self._proxy: str | None = None
+        self.courtesy = Courtesy(proxy=lambda: self._proxy)
         """What all sessions know of the hosts they visit."""
+        self.egress = EgressProxy(
+            EgressRule(allowed_domains=options.allowed_domains, denied_domains=options.denied_domains)
+        )
+        """The only way out of both browsers."""
         self.pressure = Pressure()
         """Whether the machine has room for speculation."""
         self._foreground: BrowserProcess | None = None
@@ -94,9 +106,13 @@ class BrowserPool:
 
     async def __aenter__(self) -> BrowserPool:
         playwright = await self._stack.enter_async_context(_driver(self.options.launch.close_seconds))
-        self._foreground = BrowserProcess(playwright, options=self.options.launch)
+        await self._stack.enter_async_context(self.egress)
+        # Behind a proxy of the user's own, that one is the way out, and the addresses it reaches are its business.
+        self._proxy = None if {"http", "https", "all"} & getproxies().keys() else self.egress.url
+        launch, proxy = self.options.launch, self._proxy
+        self._foreground = BrowserProcess(playwright, options=launch, proxy=proxy)
         self._stack.push_async_callback(self._foreground.aclose)
-        self._background = BrowserProcess(playwright, options=self.options.launch, background=True)
+        self._background = BrowserProcess(playwright, options=launch, background=True, proxy=proxy)
         self._stack.push_async_callback(self._background.aclose)
         self._stack.push_async_callback(self.courtesy.aclose)
         background = self._background
@@ -139,8 +155,9 @@ class BrowserPool:
             slot = await self._take_idle(owner)
             self._leased.add(slot)
             try:
-                if list(slot.cookies) != list(cookies):
+                if slot.cookies is None or list(slot.cookies) != list(cookies):
                     await give_cookies(slot, cookies)
+                slot.cookies = None
                 yield slot
             except SlotCrashed:
                 slot.crashed = True

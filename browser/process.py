@@ -31,6 +31,8 @@ _FLAGS = (
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+# A window that a page opens asks for its address before anything could close it, or look at what it asks for.
+_BACKGROUND_FLAGS = (*_FLAGS, "--block-new-web-contents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +74,16 @@ class BrowserProcess:
         playwright: The driver that starts it.
         options: How it is started.
         background: Whether it only runs on processor time that nobody else wants.
+        proxy: The address of the proxy that all its requests go through; None: none of ours.
 
     Resource handling: owns the process; close it with `aclose()`.
     """
 
-    def __init__(self, playwright: Playwright, *, options: LaunchOptions, background: bool = False) -> None:
+    def __init__(
+        self, playwright: Playwright, *, options: LaunchOptions, background: bool = False, proxy: str | None = None
+    ) -> None:
         self._playwright = playwright
+        self._proxy = proxy
         self._options = options
         self._background = background
         self._urgent = 0
@@ -136,7 +142,8 @@ class BrowserProcess:
                 executable_path=chromium.executable,
                 headless=not self._options.headed,
                 chromium_sandbox=sandbox,
-                args=list(_FLAGS),
+                args=list(_BACKGROUND_FLAGS if self._background else _FLAGS),
+                proxy={"server": self._proxy} if self._proxy else None,
                 timeout=self._options.launch_seconds * 1000,
                 handle_sigint=False,
                 handle_sigterm=False,

@@ -6,6 +6,9 @@
 async (options) => {
   const watcher = window[Symbol.for("speccache.readiness")];
   const readiness = (await watcher?.ready(options.capMilliseconds, options)) ?? "cap";
+  const lists = window[Symbol.for("speccache.lists")];
+  const listLimits = { deadline: watcher?.deadline() ?? 0, maxItems: options.maxListItems };
+  const { dropping, cuts } = readiness === "settled" ? await lists.open(listLimits) : { dropping: new Map(), cuts: [] };
   const readAt = performance.now();
 
   const CHUNK_CHARACTERS = 8_192; // the renderer takes the page in pieces of about this size
@@ -16,14 +19,19 @@ async (options) => {
   const DEPTH = 800; // elements nested deeper are read as plain text, since the walk recurses
   const COLUMNS = 50;
   const SELECT_OPTIONS = 30;
+  // From here on a person sees nothing: opacity, size of letters and indent in pixels, difference of two colours.
+  const FAINT = 0.05;
+  const TINY = 2;
+  const AWAY = 500;
+  const SHADE = 12;
 
   const references = window[Symbol.for("speccache.references")];
-  // Where the numbers of this document begin: they go on behind those of the document round its frame.
-  const base = (window[Symbol.for("speccache.base")] ??= { link: options.firstLink, control: options.firstControl });
 
   const chunks = [];
   const links = [];
   const controls = [];
+  let dropped = false; // in a row whose elements may stand for another row by now
+  const rooms = []; // lists that drop rows out of sight, and how they are seen
   const frames = []; // elements of frames of other origins, read through those frames
   const notes = new Set();
   let chunk = "";
@@ -142,11 +150,17 @@ async (options) => {
     if (style.display === "none" || style.contentVisibility === "hidden") return true;
     if (!modal && element.getAttribute("aria-hidden") === "true") return true;
     // What fades in when it is scrolled to is no secret.
-    if (style.opacity === "0" && style.animationName === "none" && /^(0s(, )?)+$/.test(style.transitionDuration)) return true;
+    if (Number(style.opacity) < FAINT && style.animationName === "none" && /^(0s(, )?)+$/.test(style.transitionDuration)) return true;
+    if (isCutAway(style)) return true;
     const clipped = style.overflowX !== "visible" && style.display !== "contents" && element.localName !== "html" && element.localName !== "body";
     const loose = style.position === "absolute" || style.position === "fixed";
     return (clipped || loose) && hasNoBox(element, clipped);
   };
+
+  const isCutAway = ({ clipPath, clip, transform }) =>
+    (clipPath !== "none" && /^(inset\(([5-9]\d|100)(\.\d+)?%|circle\(0(px|%)?[ )])/.test(clipPath)) ||
+    (clip !== "auto" && /^rect\((\d+)px,? \1px,? \1px,? \1px\)$/.test(clip)) ||
+    transform.startsWith("matrix(0, 0, 0, 0,");
 
   const hasNoBox = (element, clipped) => {
     const box = element.getBoundingClientRect();
@@ -158,11 +172,24 @@ async (options) => {
 
   const isTransparent = (color) => color.startsWith("rgba") && color.endsWith(", 0)");
 
+  // Whether nobody can tell two colours apart.
+  const alike = new Map();
+  const isAlike = (color, other) => {
+    if (color === other || other === null) return color === other;
+    const pair = `${color} ${other}`;
+    if (!alike.has(pair)) {
+      const [one, two] = [color, other].map((text) => (text.startsWith("rgb(") ? text.match(/\d+/g) : []));
+      alike.set(pair, one.length === 3 && two.length === 3 && one.every((part, index) => Math.abs(part - two[index]) < SHADE));
+    }
+    return alike.get(pair);
+  };
+
   // Text in the colour of what is behind it. Positioned ancestors may stand on anything, so there it is not decided.
-  const isSeen = (style) =>
+  const isSeen = (element, style) =>
     style.visibility === "visible" &&
-    style.fontSize !== "0px" &&
-    style.color !== background &&
+    (parseFloat(style.fontSize) > TINY || element.namespaceURI !== document.documentElement.namespaceURI) &&
+    parseFloat(style.textIndent) > -AWAY &&
+    !isAlike(style.color, background) &&
     (!isTransparent(style.color) || style.backgroundClip === "text");
 
   const behind = (style) => {
@@ -229,7 +256,7 @@ async (options) => {
 
   const newLink = (element, url, text) => {
     const link = {
-      number: base.link + (references?.number("link", element) ?? links.length + 1),
+      number: references?.number("link", dropped ? element.cloneNode(true) : element, options.firstLink) ?? options.firstLink + links.length + 1,
       text: shorten(text, NAME_CHARACTERS),
       url: url.href.toWellFormed(),
       context: "",
@@ -362,10 +389,11 @@ async (options) => {
   };
 
   const STATES = [
+    ["partly checked", (e) => e.indeterminate === true || attribute(e, "aria-checked") === "mixed"],
     ["checked", (e) => e.checked === true || attribute(e, "aria-checked") === "true"],
     ["selected", (e) => attribute(e, "aria-selected") === "true"],
     ["pressed", (e) => attribute(e, "aria-pressed") === "true"],
-    ["disabled", (e) => e.disabled === true || attribute(e, "aria-disabled") === "true"],
+    ["disabled", (e) => e.matches(":disabled") || attribute(e, "aria-disabled") === "true"],
     ["read-only", (e) => e.readOnly === true || attribute(e, "aria-readonly") === "true"],
     ["required", (e) => e.required === true || attribute(e, "aria-required") === "true"],
     ["invalid", (e) => attribute(e, "aria-invalid") === "true"],
@@ -379,9 +407,9 @@ async (options) => {
     const field = element.localName === "label" ? element.control : element;
     const states = STATES.filter(([, holds]) => holds(field)).map(([state]) => state);
     const control = {
-      number: base.control + (references?.number("control", element) ?? controls.length + 1),
+      number: references?.number("control", element, options.firstControl) ?? options.firstControl + controls.length + 1,
       kind,
-      name: shorten(name, NAME_CHARACTERS),
+      name: shorten(name || attribute(element, "id") || "unnamed", NAME_CHARACTERS),
       state: [...states, fieldValue(element)].filter(Boolean).join(", "),
     };
     controls.push(control);
@@ -392,6 +420,8 @@ async (options) => {
   };
 
   const readControl = (element, kind) => {
+    if (dropped) notes.add("Controls further down in a list that drops what is out of sight are read as text.");
+    if (dropped) return readChildren(element);
     if (!visible || !counts(controls, options.maxControls, "controls")) return;
     const isField = FIELDS.has(element.localName) || isEditor(element);
     const name = isField ? fieldName(element) : capture(() => ((linked = true), readChildren(element), (linked = false))).text;
@@ -403,10 +433,22 @@ async (options) => {
 
   const BLOCKS_IN_CELL = "table, h1, h2, h3, h4, blockquote, form, article, section, nav, iframe, fieldset";
 
-  const isGrid = (table) =>
-    !/^(presentation|none)$/.test(attribute(table, "role")) &&
-    [...table.rows].some((row) => row.cells.length > 1) &&
-    !table.querySelector(BLOCKS_IN_CELL);
+  const CELLS = "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]";
+
+  const rowsOf = (table) => [...(table.rows ?? table.querySelectorAll("[role=row]"))];
+  const cellsOf = (row) => [...(row.cells ?? row.querySelectorAll(CELLS))];
+  const spanOf = (cell, side) => cell[`${side}Span`] ?? (Number(attribute(cell, `aria-${side.toLowerCase()}span`)) || 1);
+  const isHeadingCell = (cell) => cell.localName === "th" || /^(column|row)header$/.test(attribute(cell, "role"));
+
+  const isGrid = (table) => {
+    const role = attribute(table, "role");
+    if (table.localName !== "table" && !/^(table|grid|treegrid)$/.test(role)) return false;
+    if (/^(presentation|none)$/.test(role) || table.querySelector(BLOCKS_IN_CELL)) return false;
+    if (!rowsOf(table).some((row) => cellsOf(row).length > 1) || [...dropping.keys()].some((list) => table.contains(list))) return false;
+    // What its author called a table may hold more than its cells, and nothing of that may be lost.
+    const ink = (element) => element.textContent.replace(/\s+/g, "").length;
+    return Boolean(table.rows) || ink(table) === rowsOf(table).flatMap(cellsOf).reduce((sum, cell) => sum + ink(cell), 0);
+  };
 
   // One row as cells under their columns. A cell that spans rows is repeated in each, a heading that spans columns in each.
   const gridRow = (row, spans) => {
@@ -418,13 +460,14 @@ async (options) => {
         cells.push(span.cell);
       }
     };
-    const alone = row.cells.length === 1; // a title or a note across the table
-    for (const element of row.cells) {
+    const elements = cellsOf(row);
+    const alone = elements.length === 1; // a title or a note across the table
+    for (const element of elements) {
       fill();
-      const isHeading = element.localName === "th";
+      const isHeading = isHeadingCell(element);
       const cell = { isHeading, ...capture(() => visit(element)) };
-      for (let column = 0; column < Math.min(element.colSpan, COLUMNS); column += 1) {
-        const rows = (element.rowSpan || Infinity) - 1;
+      for (let column = 0; column < Math.min(spanOf(element, "col"), COLUMNS); column += 1) {
+        const rows = (spanOf(element, "row") || Infinity) - 1;
         const shown = column === 0 || (isHeading && !alone) ? cell : { isHeading, html: "", text: "", mentions: [] };
         if (rows > 0) spans[cells.length] = { rows, cell: { ...shown, mentions: [] } };
         cells.push(shown);
@@ -434,27 +477,28 @@ async (options) => {
     return cells;
   };
 
+  const readRow = (row, spans) => {
+    if (getComputedStyle(row).display === "none") return;
+    const cells = gridRow(row, spans);
+    if (!cells.some((cell) => cell.text)) return;
+    for (const cell of cells) {
+      if (plain) append(" | ", " | ");
+      release(cell);
+    }
+    for (const mention of mentions) mention.link.context = context(mention);
+    paragraph = plain = "";
+    mentions = [];
+    const tags = cells.map(({ isHeading, html }) => (isHeading ? `<th>${html}</th>` : `<td>${html}</td>`));
+    write(`<tr>${tags.join("")}</tr>`);
+  };
+
   const readTable = (table) => {
     const spans = [];
     if (table.caption) visit(table.caption);
     flush();
     nesting += 1;
     write("<table>");
-    for (const row of table.rows) {
-      if (full) break;
-      if (getComputedStyle(row).display === "none") continue;
-      const cells = gridRow(row, spans);
-      if (!cells.some((cell) => cell.text)) continue;
-      for (const cell of cells) {
-        if (plain) append(" | ", " | ");
-        release(cell);
-      }
-      for (const mention of mentions) mention.link.context = context(mention);
-      paragraph = plain = "";
-      mentions = [];
-      const tags = cells.map(({ isHeading, html }) => (isHeading ? `<th>${html}</th>` : `<td>${html}</td>`));
-      write(`<tr>${tags.join("")}</tr>`);
-    }
+    for (const row of rowsOf(table)) if (!full) readRow(row, spans);
     nesting -= 1;
     write("</table>");
   };
@@ -525,7 +569,9 @@ async (options) => {
 
   const readFrame = (element) => {
     const inner = element.contentDocument;
-    if (!inner) return hasFace(element) ? leaveRoom("frame", frames.push(element) - 1) : undefined;
+    // Until the document of another origin comes, an empty one of this origin stands in its place.
+    const isComing = inner?.URL === "about:blank" && element.src && new URL(element.src).origin !== location.origin;
+    if (!inner || isComing) return hasFace(element) ? leaveRoom("frame", frames.push(element) - 1) : undefined;
     flush();
     if (inner.body) visit(inner.body);
     flush();
@@ -569,6 +615,7 @@ async (options) => {
 
   const readChildren = (element) => {
     if (element === clickable) return readClickable(element);
+    if (dropping.has(element)) return leaveRoom("list", rooms.push({ element, heading, visible, background }) - 1);
     if (element.localName === "details" && !element.open) {
       const summary = [...element.children].find((child) => child.localName === "summary");
       return summary && visit(summary);
@@ -586,6 +633,7 @@ async (options) => {
     if (name in EMPHASIS) return readEmphasis(element, EMPHASIS[name]);
     const level = /^h[1-6]$/.test(name) ? name[1] : attribute(element, "role") === "heading" ? attribute(element, "aria-level") || 2 : 0;
     if (level) return readHeading(element, Math.min(6, Number(level) || 2));
+    if (!flat && nesting < NESTING && isGrid(element)) return readTable(element);
     switch (name) {
       case "a":
       case "area":
@@ -601,8 +649,6 @@ async (options) => {
         return undefined;
       case "pre":
         return readPreformatted(element);
-      case "table":
-        return isGrid(element) && !flat && nesting < NESTING ? readTable(element) : readChildren(element);
       case "ul":
       case "menu":
         return container("ul", element);
@@ -641,7 +687,7 @@ async (options) => {
     if (isClickable(node, style)) clickable = node;
     pointing = style.cursor === "pointer";
     background = behind(style);
-    visible = isSeen(style);
+    visible = isSeen(node, style);
     const block = isBlock(style.display) && node.localName !== "br";
     depth += 1;
     if (block && preformatted && plain && !plain.endsWith("\n")) append("\n", "\n");
@@ -650,6 +696,46 @@ async (options) => {
     if (block && !preformatted) flush();
     depth -= 1;
     [visible, background, pointing] = outer;
+  };
+
+  // ---- lists that drop rows ----------------------------------------------------------------------------------------
+
+  const ROW = "tr, [role=row]";
+
+  // A row as HTML that can stand by itself.
+  const rowHtml = (row) => {
+    nesting += 1;
+    if (row.matches(ROW)) readRow(row, []);
+    else visit(row);
+    flush();
+    nesting -= 1;
+    const html = chunk;
+    chunk = "";
+    return html;
+  };
+
+  const readLists = async () => {
+    for (const [index, room] of rooms.entries()) {
+      const scroller = dropping.get(room.element);
+      const isTable = room.element.querySelector(`:scope > :is(${ROW})`) !== null;
+      const rows = [];
+      dropping.delete(room.element);
+      const cut = await lists.sweep(scroller, listLimits, (row, screen) => {
+        ({ heading, visible, background } = room);
+        dropped = screen > 0;
+        rows.push(rowHtml(row));
+      });
+      dropped = false;
+      if (cut) cuts.push(cut);
+      fill(`<list n=${index}></list>`, isTable ? [`<table>${rows.join("")}</table>`] : rows);
+    }
+  };
+
+  // Put pieces where room was left for them.
+  const fill = (room, pieces) => {
+    const at = chunks.findIndex((piece) => piece.includes(room));
+    const piece = chunks[at] ?? "";
+    chunks.splice(at, 1, ...(piece === room ? pieces : [piece.replace(room, () => pieces.join(""))]));
   };
 
   // ---- the whole ---------------------------------------------------------------------------------------------------
@@ -673,6 +759,8 @@ async (options) => {
     visit(document.body ?? document.documentElement);
     flush();
     chunks.push(chunk);
+    chunk = "";
+    await readLists();
   }
 
   // Tables go as JSON in batches: the client would take an object apart value by value on its event loop. What is empty is
@@ -686,6 +774,7 @@ async (options) => {
     return texts;
   };
 
+  for (const { items } of cuts) notes.add(`A list goes on when it is scrolled further: ${items} of its items were read.`);
   if (frames.length) window[Symbol.for("speccache.frames")] = frames;
   const response = performance.getEntriesByType("navigation")[0];
   return {
@@ -693,7 +782,7 @@ async (options) => {
     title: clean(document.title).trim(),
     status: response?.responseStatus || null,
     contentType: document.contentType,
-    readiness,
+    readiness: cuts.some(({ ended }) => ended === "time") ? "cap" : readiness,
     raw: raw !== null,
     chunks,
     links: batches(links),

@@ -18,6 +18,7 @@
   const STALE = { request: 2000, script: 2000, foreign: 800, style: 1500, frame: 2000, navigation: Infinity };
   const BODY_GRACE = 300; // an answer whose body nobody begins to read in this time is no longer pending
   const THIN_CHARACTERS = 200;
+  const UNENDING = 1500; // a request that outlives this much quiet is taken for one that never ends
   const TICKS = 5; // a node replaced more often than this is a ticker or a carousel
   const REPEATS = 3; // the same URL fetched more often than this is a poll
 
@@ -38,6 +39,10 @@
   let chain = 0; // how deep in a chain of timers the running code is
   let historyOwesText = false; // the address changed by script, the document not yet
   let parsed = false;
+  let refresh = ""; // the `Refresh` header, which no script can see
+  let known = new Set(); // requests that earlier loads of the page saw never end
+  let unending = []; // and those that this one saw
+  let deadline = 0;
 
   const active = () => {
     lastActivity = now();
@@ -51,8 +56,8 @@
 
   // ---- requests ----------------------------------------------------------------------------------------------------
 
-  const begin = (kind, element = null) => {
-    const item = { kind, element, since: now(), reading: 0 };
+  const begin = (kind, element = null, url = "") => {
+    const item = { kind, element, url, since: now(), reading: 0 };
     pending.set(item, item);
     touched ||= element === null;
     return item;
@@ -70,7 +75,7 @@
       repeats.set(url, count);
       if (count > REPEATS) return null;
     }
-    return begin("request");
+    return begin("request", null, url);
   };
 
   const bodies = new WeakMap(); // Response -> item
@@ -174,8 +179,8 @@
   window.navigation?.addEventListener("navigateerror", stay);
 
   const refreshComes = () => {
-    const meta = document.querySelector('meta[http-equiv="refresh" i]');
-    const [, delay, url] = /^\s*([\d.]*)\s*[;,]?\s*(?:url\s*=\s*)?["']?([^"']*)/i.exec(meta?.content ?? "") ?? [];
+    const content = refresh || document.querySelector('meta[http-equiv="refresh" i]')?.content;
+    const [, delay, url] = /^\s*([\d.]*)\s*[;,]?\s*(?:url\s*=\s*)?["']?([^"']*)/i.exec(content ?? "") ?? [];
     return Boolean(url) && Number(delay) <= 1 && new URL(url, document.baseURI).href !== location.href;
   };
 
@@ -268,6 +273,7 @@
 
   // ---- the verdict -------------------------------------------------------------------------------------------------
 
+  const LOADING = /\bloading\b|please wait|加载中|載入中|読み込み中|chargement|wird geladen|cargando|загрузка/i;
   const BARREN = new Set(["script", "style", "template", "noscript"]);
 
   // Count visible characters, and stop where there are enough.
@@ -291,9 +297,27 @@
   const isThin = () => textLength() < THIN_CHARACTERS;
   const owesText = () => historyOwesText || isThin();
 
+  // An address without its query, in which polls send a time or a counter; empty for what is none.
+  const place = (url) => {
+    if (!URL.canParse(url, document.baseURI)) return "";
+    const { origin, pathname } = new URL(url, document.baseURI);
+    return origin + pathname;
+  };
+
+  // Requests that were not waited for to their end while nothing else happened. A page that is empty, or says that it is
+  // loading, may well owe its text to such a request.
+  const findUnending = () => {
+    const time = now();
+    const old = [...pending.keys()].filter(({ url, since }) => url && time - since >= STALE.request);
+    if (!old.length || time - lastActivity < UNENDING || textLength() === 0) return [];
+    if (isThin() && LOADING.test(document.body.innerText)) return [];
+    return [...new Set(old.map(({ url }) => place(url)).filter(Boolean))];
+  };
+
   const waitsForRequest = (time) => {
     for (const item of pending.keys()) {
       if (item.element && !item.element.isConnected) pending.delete(item);
+      else if (known.size && item.url && known.has(place(item.url))) continue;
       else if (time - item.since <= STALE[item.kind] || (item.kind !== "style" && isThin())) return true;
     }
     return false;
@@ -325,6 +349,7 @@
 
   const isStatic = () =>
     !touched &&
+    !refresh &&
     window.length === 0 &&
     ![...document.scripts].some(runs) &&
     !document.querySelector('[onload], [onerror], meta[http-equiv="refresh" i]');
@@ -343,14 +368,19 @@
     return "settled";
   };
 
-  const ready = (capMilliseconds) =>
+  // Wait until the page can be read, and say what ended the wait.
+  const ready = (capMilliseconds, { refresh: header = "", polls = [] } = {}) =>
     new Promise((resolve) => {
       let done = false;
+      refresh = header;
+      known = new Set(polls);
       const finish = (reason) => {
         done = true;
+        unending = findUnending();
         resolve(reason);
       };
-      nativeTimeout(() => finish("cap"), Math.max(0, asked + capMilliseconds - now()));
+      deadline = asked + capMilliseconds;
+      nativeTimeout(() => finish("cap"), Math.max(0, deadline - now()));
       // A background task runs only when nothing else wants the thread, so a framework that renders in slices is
       // never taken for a quiet page.
       const look = () => {
@@ -372,5 +402,13 @@
     active();
   };
 
-  Object.defineProperty(window, KEY, { value: Object.freeze({ act, ready, busy: () => verdict() === null }) });
+  const watcher = {
+    act,
+    ready,
+    busy: () => verdict() === null,
+    waits: () => waitsForRequest(now()) || waitsForTimer(now()),
+    polls: () => unending,
+    deadline: () => deadline,
+  };
+  Object.defineProperty(window, KEY, { value: Object.freeze(watcher) });
 })();

@@ -19,6 +19,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
 from browser.load_options import LoadOptions
+from browser.observation import Control, Document, Link
 
 _READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
 _FRAME_ELEMENT = "(index) => window[Symbol.for('speccache.frames')]?.[index]"
@@ -52,7 +53,14 @@ class Snapshot:
     unreadFrames: int = 0  # noqa: N815
 
 
-async def read(page: Page, *, options: LoadOptions, polls: Collection[str] = (), refresh: str = "") -> Snapshot:
+async def read(
+    page: Page,
+    *,
+    options: LoadOptions,
+    polls: Collection[str] = (),
+    refresh: str = "",
+    numbered: Document | None = None,
+) -> Snapshot:
     """Read the page when it is ready, or the one it sends the browser on to meanwhile.
 
     Args:
@@ -60,6 +68,7 @@ async def read(page: Page, *, options: LoadOptions, polls: Collection[str] = (),
         options: Limits.
         polls: Addresses of requests that are not waited for.
         refresh: The document's `Refresh` header.
+        numbered: The last reading of this page, whose elements have their numbers already; None where it is the first.
 
     Raises:
         TimeoutError: The page's scripts keep the browser busy without end.
@@ -73,8 +82,8 @@ async def read(page: Page, *, options: LoadOptions, polls: Collection[str] = (),
         "maxLinks": options.max_links,
         "maxControls": options.max_controls,
         "maxListItems": options.max_list_items,
-        "firstLink": 0,
-        "firstControl": 0,
+        "firstLink": _last_number(numbered.links) if numbered else 0,
+        "firstControl": _last_number(numbered.controls) if numbered else 0,
         "polls": sorted(polls),
         "refresh": refresh,
     }
@@ -85,6 +94,10 @@ async def read(page: Page, *, options: LoadOptions, polls: Collection[str] = (),
     if not snapshot.frames:
         return snapshot
     return await _Frames(page, options=options, limits=limits).added_to(snapshot)
+
+
+def _last_number(rows: Sequence[Link | Control]) -> int:
+    return max((row.number for row in rows), default=0)
 
 
 async def _read(frame: Frame, limits: Mapping[str, Any]) -> Snapshot:
@@ -173,8 +186,8 @@ class _Frames:
             "maxCharacters": max(1, self._options.max_characters - self._characters),
             "maxLinks": max(0, self._options.max_links - self._link_count),
             "maxControls": max(0, self._options.max_controls - self._control_count),
-            "firstLink": self._link_count,
-            "firstControl": self._control_count,
+            "firstLink": self._limits["firstLink"] + self._link_count,
+            "firstControl": self._limits["firstControl"] + self._control_count,
             "refresh": "",
         }
 

@@ -25,7 +25,7 @@
   // ---- what the numbers mean ---------------------------------------------------------------------------------------
 
   const tables = {};
-  for (const kind of ["link", "control"]) tables[kind] = { shown: new Map(), numbers: new WeakMap() };
+  for (const kind of ["link", "control"]) tables[kind] = { shown: new Map(), numbers: new WeakMap(), last: 0 };
 
   const squeeze = (text) => (text ?? "").replace(/\s+/g, " ").trim();
 
@@ -36,9 +36,11 @@
     return squeeze(element.getAttribute("aria-label")) || text || squeeze(element.getAttribute("title"));
   };
 
-  const number = (kind, element) => {
-    const { shown, numbers } = tables[kind];
-    if (!numbers.has(element)) numbers.set(element, shown.size + 1);
+  // Return the element's number; a new one is greater than all before it and than `first`, up to which other frames count.
+  const number = (kind, element, first) => {
+    const table = tables[kind];
+    const { shown, numbers } = table;
+    if (!numbers.has(element)) numbers.set(element, (table.last = Math.max(table.last, first) + 1));
     const chosen = numbers.get(element);
     shown.set(chosen, { element: new WeakRef(element), caption: caption(element), href: `${element.href}` });
     return chosen;
@@ -46,10 +48,11 @@
 
   const isGone = (element) => !element?.isConnected || !element.ownerDocument.defaultView;
 
-  // Say why a number no longer means what it meant when it was shown; empty where it still does.
+  // Say why a number no longer means what it meant when it was shown; empty where it still does, null where this
+  // document never showed it.
   const staleness = (kind, chosen) => {
     const entry = tables[kind].shown.get(chosen);
-    if (!entry) return "this page never showed it";
+    if (!entry) return null;
     const element = entry.element.deref();
     if (isGone(element)) return "it is no longer on the page";
     if (kind === "link" && entry.href !== `${element.href}`) return `it now leads to ${element.href}`;

@@ -42,13 +42,21 @@ class Robots:
     """The rules of every origin asked about, each fetched once a day at most.
 
     Args:
+        proxy: Gives the proxy that fetches go through when they begin; None: the environment's, if any.
         fetch_seconds: How long one fetch may take, with all its redirects.
         clock: Where the time comes from, in seconds.
 
     Resource handling: owns the fetches that `prepare()` starts; close it with `aclose()`.
     """
 
-    def __init__(self, *, fetch_seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        proxy: Callable[[], str | None] = lambda: None,
+        fetch_seconds: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._proxy = proxy
         self._fetch_seconds = fetch_seconds
         self._rules: Store[Protego] = Store(
             max_entries=_MAX_ORIGINS, max_bytes=_MAX_TOTAL_BYTES, max_age_seconds=_MAX_AGE_SECONDS, clock=clock
@@ -110,7 +118,7 @@ class Robots:
         # A name that no DNS can hold, or a redirect to nonsense, is a ValueError.
         with suppress(aiohttp.ClientError, AddressRefused, TimeoutError, ValueError):
             async with asyncio.timeout(self._fetch_seconds):
-                text = await _download(URL(origin))
+                text = await _download(URL(origin), proxy=self._proxy())
         age_seconds = _RETRY_SECONDS if text is None else _MAX_AGE_SECONDS
         text = _NOTHING_ALLOWED if text is None else text
         rules = await asyncio.to_thread(Protego.parse, text)
@@ -137,7 +145,7 @@ def _refusal(rules: Protego, url: str) -> str | None:
     return None if rules.can_fetch(url, PRODUCT_TOKEN) else "robots"
 
 
-async def _download(origin: URL) -> str | None:
+async def _download(origin: URL, *, proxy: str | None) -> str | None:
     """Return the text of an origin's robots.txt, "" where there is none, None where that could not be learned.
 
     Raises:
@@ -151,7 +159,7 @@ async def _download(origin: URL) -> str | None:
     ) as session:
         for _ in range(_MAX_REDIRECTS + 1):
             _check_hop(url, origin)
-            async with session.get(url, allow_redirects=False) as response:
+            async with session.get(url, allow_redirects=False, proxy=proxy) as response:
                 location = response.headers.get("Location")
                 if response.status not in _REDIRECTS or location is None:
                     return await _text(response)

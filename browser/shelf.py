@@ -157,7 +157,7 @@ class Shelf:
             except sqlite3.Error as error:
                 if not is_damaged(error):
                     raise
-                self._close_writer()
+                self._close_files()
                 self._set_aside(error)
                 self._connect()
         except (OSError, sqlite3.Error) as error:
@@ -238,7 +238,7 @@ class Shelf:
 
     async def _close(self) -> None:
         # Reading ends first: what it leaves to be written comes before the other thread's end.
-        for thread, last in ((self._reads, self._close_reader), (self._writes, self._close_writer)):
+        for thread, last in ((self._reads, self._close_reader), (self._writes, self._close_files)):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._options.close_seconds):
                     await asyncio.wrap_future(thread.submit(last))
@@ -249,7 +249,8 @@ class Shelf:
         if self._reader is not None:
             self._reader.close()
 
-    def _close_writer(self) -> None:
+    def _close_files(self) -> None:
+        self._close_reader()  # once more: opening may have been under way before
         if self._writer is not None:
             self._writer.close()
 

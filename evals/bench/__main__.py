@@ -10,6 +10,7 @@ import typer
 
 from agent import flags
 from agent.console import run
+from evals.bench.egress import egress
 from evals.bench.foreground import foreground
 from evals.bench.hit import hit
 from evals.bench.never_slower import never_slower
@@ -24,6 +25,12 @@ Pairs = Annotated[int, typer.Option("--pairs", min=2, help="How many pairs are m
 @app.callback()
 def benchmarks() -> None:
     """Compare with the alternative, in the same run, interleaved. Needs a quiet machine."""
+
+
+@app.command("egress")
+def egress_command(pairs: Pairs = 60, as_json: flags.Json = False) -> None:
+    """Measure page loads through the egress proxy against direct ones."""
+    _show(run(egress(pairs=pairs), verbose=True), as_json=as_json)
 
 
 @app.command("foreground")

@@ -8,11 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.choice import read
 from agent.errors import ModelUnreadable
 from agent.reply import Reply, ToolCall
 from agent.target import Answer
-from agent.tools import TOOLS, read
-from browser.action import Action, Back, Find, More, Visit
+from agent.tools import TOOLS
+from browser.action import (
+    Action,
+    Back,
+    Check,
+    Click,
+    Find,
+    Forward,
+    Hover,
+    More,
+    Press,
+    Scroll,
+    Select,
+    SwitchTab,
+    Type,
+    Upload,
+    Visit,
+    WaitFor,
+)
 
 
 def _called(name: str, arguments: str, *, text: str = "") -> Reply:
@@ -33,6 +51,21 @@ def _called(name: str, arguments: str, *, text: str = "") -> Reply:
         ("back", "", Back()),
         ("more", '{"anything": 1}', More()),
         ("find", '{"text": " two words "}', Find("two words")),
+        ("forward", "{}", Forward()),
+        ("click", '{"control": "c3", "accept": false}', Click("c3")),
+        ("click", '{"control": "[c3]", "accept": "yes"}', Click("[c3]", accept=True)),
+        ("click", '"c3"', Click("c3")),
+        ("type", '{"field": "c3", "text": "a b", "submit": true}', Type("c3", "a b", submit=True)),
+        ("type", '{"field": "c3", "text": ""}', Type("c3", "")),
+        ("press", '{"key": "Enter"}', Press("Enter")),
+        ("select", '{"control": "c3", "option": "Large"}', Select("c3", "Large")),
+        ("check", '{"control": "c3"}', Check("c3", on=True)),
+        ("check", '{"control": "c3", "on": "off"}', Check("c3", on=False)),
+        ("hover", '{"control": "12"}', Hover("12")),
+        ("scroll", '{"to": "down"}', Scroll("down")),
+        ("upload", '{"control": "c3", "path": "cv.pdf"}', Upload("c3", "cv.pdf")),
+        ("wait_for", '{"text": "Done"}', WaitFor("Done")),
+        ("switch_tab", '{"number": "2"}', SwitchTab(2)),
         (
             "answer",
             '{"answer": "42", "sources": ["http://a/", "http://b/"]}',
@@ -92,6 +125,8 @@ def test_the_first_tool_call_counts_and_the_words_beside_it_are_the_thought() ->
         (Reply(text="Action: visit"), "'target' is missing"),
         (Reply(text="Action: visit\nAction Input: "), "'target' is empty"),
         (_called("answer", '{"answer": "4'), "broken JSON"),
+        (_called("type", '{"field": "c3"}'), "'text' is missing"),
+        (_called("switch_tab", '{"number": "two"}'), "'number' is no whole number: 'two'"),
         (Reply(text='{"tool": "jump"}'), "no tool was called"),
     ],
 )

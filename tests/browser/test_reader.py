@@ -293,13 +293,6 @@ async def test_a_frame_set_is_read(page: Page, site: Site) -> None:
     assert document.markdown == "[Left][1]\n\nRight"
 
 
-async def test_a_frame_of_another_site_is_noted(page: Page, site: Site) -> None:
-    site.put("/other", "Elsewhere")
-    document = await read(page, site, f"<p>Here.</p><iframe src='{site.other_url('/other')}'></iframe>")
-    assert document.markdown == "Here."
-    assert document.notes == (f"A frame of another site was not read: {site.other_url('/other')}",)
-
-
 # ---- hard pages ------------------------------------------------------------------------------------------------------
 
 

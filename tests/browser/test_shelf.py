@@ -10,6 +10,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from sqlite3 import connect
 
@@ -126,7 +127,7 @@ async def test_a_text_that_is_no_unicode_is_not_kept(tmp_path: Path) -> None:
         shelf.put(KEY, replace(OBSERVATION, text="half a pair: \ud83d"))
         shelf.put(KEY, OBSERVATION)
         assert await shelf.get("https://example.org/\ud83d anonymous viewport en-US") is None
-    assert list(rows(tmp_path / "shelf")) == [f"0.1.0/2000 {KEY}"]
+    assert list(rows(tmp_path / "shelf")) == [f"{version('speccache')}/2000 {KEY}"]
 
 
 async def test_a_row_that_cannot_be_read_is_no_page_and_is_written_anew(tmp_path: Path) -> None:

@@ -211,8 +211,8 @@ TALKING = (
 )
 
 OPENING = (
-    PageTrap(name="window", answer=script(f"window.open('{NEVER}')"), reason=None),
-    PageTrap(name="window-of-a-frame", answer=script(_NEW_FRAME + f"inner.open('{NEVER}')"), reason=None),
+    PageTrap(name="window", answer=script(f"window.open('{NEVER}')"), reason="opens-window"),
+    PageTrap(name="window-of-a-frame", answer=script(_NEW_FRAME + f"inner.open('{NEVER}')"), reason="opens-window"),
     PageTrap(name="click-on-a-blank-link", answer=_click(f"target=_blank href={NEVER}"), reason="opens-window"),
     PageTrap(
         name="click-event-on-a-blank-link",

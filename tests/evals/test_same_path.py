@@ -17,6 +17,7 @@ from agent.wiring import Mind, answer, ask, open_pool
 from browser.action import Action, Visit
 from browser.observation import Observation
 from browser.pool import BrowserPool
+from browser.pressure import Pressure, PressureLimits
 from evals.site import LatencyModel, Question, Site, SiteServer, build_site
 from speccache.environment import Step
 from speccache.events import Event, EventKind
@@ -60,7 +61,10 @@ def settings(**changed: object) -> Settings:
 @pytest.fixture(scope="module")
 async def pool() -> AsyncIterator[BrowserPool]:
     async with open_pool(settings()) as pool:
+        # What else the machine does while the tests run is not what is tested here.
+        pool.pressure = Pressure(PressureLimits(loop_lag_seconds=9.0, cpu_share=9.0, memory_share=9.0))
         yield pool
+        await pool.pressure.aclose()
 
 
 @pytest.fixture(scope="module")

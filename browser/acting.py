@@ -1,0 +1,212 @@
+"""One action on a live page: find the element, do it, wait for what comes of it, read the page again.
+
+Invariant: an action is done once or not at all, and what is handed back is the page as it is afterwards, with all that
+happened meanwhile. An action that cannot be done is an outcome with a `failure`, not an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from browser.action import Click, Interaction, Press, Scroll, SwitchTab, WaitFor
+from browser.errors import ActionFailed, SlotCrashed, StaleReference
+from browser.event_watch import EventWatch
+from browser.failure import describe, is_dead
+from browser.gesture import TEXT_SECONDS, ElementGesture, do_on, do_with, is_direction
+from browser.load_options import LoadOptions
+from browser.observation import Document
+from browser.outcome import Outcome
+from browser.page import read_again
+from browser.reference import carry_over, find_element, parse
+from browser.reference import describe as name_of
+
+_ACT_SECONDS = 30.0  # for a gesture as a whole, whatever the page does to it
+_ANNOUNCE_SECONDS = 2.0
+
+_ANNOUNCE = "window[Symbol.for('speccache.readiness')]?.act()"
+_COVERED = re.compile(r"- +(<.+>)(?: from (<.+>) subtree)? intercepts pointer events")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The page stood on, as the agent knows it and as it is.
+
+    Attributes:
+        page: The live page.
+        shown: The document the agent was shown; its numbers are what references mean.
+        live: Every open page as it was last read. That of `page` is another document than `shown` where the agent was
+            shown one that had been loaded ahead.
+    """
+
+    page: Page
+    shown: Document
+    live: Mapping[Page, Document]
+
+
+async def act(
+    standing: Standing, action: Interaction, *, options: LoadOptions, files: Collection[Path] = ()
+) -> Outcome:
+    """Do one action.
+
+    Args:
+        standing: Where it is done.
+        action: What is done.
+        options: Limits of the wait and of the reading.
+        files: The files that may be uploaded.
+
+    Cancellation: it may or may not have been done; the page is to be loaded again.
+
+    Raises:
+        SlotCrashed: The page or its browser died; whether the action was done is not known.
+    """
+    page = standing.page
+    try:
+        async with EventWatch(page, accept=isinstance(action, Click) and action.accept) as watch:
+            failure = await _try(standing, action, files=files)
+            opened = await watch.followed(navigate_seconds=options.navigate_timeout_seconds)
+            after = opened or _page_to_read(page, action)
+            document = await _settled(after, watch, live=standing.live, options=options)
+    except (PlaywrightError, TimeoutError) as error:
+        raise SlotCrashed(f"the browser's page died while this was done on it: {action}") from error
+    return Outcome(
+        page=after,
+        document=document,
+        moved=after is not page or document.url != standing.shown.url,
+        events=tuple(watch.events),
+        failure=failure,
+        origins=frozenset(watch.origins),
+    )
+
+
+async def _try(standing: Standing, action: Interaction, *, files: Collection[Path]) -> str | None:
+    """Do the gesture; say why where it could not be done."""
+    page = standing.page
+    try:
+        async with asyncio.timeout(_ACT_SECONDS):
+            await _announce(page)
+            match action:
+                case SwitchTab():
+                    _tab(page, action.number)
+                case Press() | WaitFor():
+                    await do_on(page, action)
+                case Scroll() if is_direction(action.to):
+                    await do_on(page, action)
+                case _:
+                    await _with_element(standing, action, files=files)
+    except ActionFailed as failed:
+        return str(failed)
+    except TimeoutError:
+        return f"This was given up after {_ACT_SECONDS:g} seconds: {action}."
+    except PlaywrightError as error:
+        if page.is_closed():
+            return None  # that is what the action did
+        if is_dead(error.message):
+            raise
+        return _why_not(error.message, action)
+    return None
+
+
+async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, files: Collection[Path]) -> None:
+    page, live = standing.page, standing.live[standing.page]
+    reference = parse(action.to if isinstance(action, Scroll) else action.reference)
+    name = name_of(reference, standing.shown)
+    if live is not standing.shown:
+        reference = carry_over(reference, shown=standing.shown, live=live)
+    element = await find_element(page, reference, name=name)
+    try:
+        await do_with(element, action, page=page, files=files)
+    except ActionFailed as failed:
+        raise ActionFailed(f"{name}: {failed}") from failed
+    except PlaywrightError as error:
+        if page.is_closed() or is_dead(error.message):
+            raise
+        raise _element_failed(error.message, name=name) from error
+    finally:
+        with suppress(PlaywrightError):
+            await element.dispose()
+
+
+async def _announce(page: Page) -> None:
+    """Tell the page's frames that what happens from now on is an answer, to be waited for."""
+    for frame in page.frames:
+        with suppress(TimeoutError, *(() if frame == page.main_frame else (PlaywrightError,))):
+            async with asyncio.timeout(_ANNOUNCE_SECONDS):
+                await frame.evaluate(_ANNOUNCE)
+
+
+def _tab(page: Page, number: int) -> Page:
+    pages = page.context.pages
+    if not 1 <= number <= len(pages):
+        tabs = "; ".join(f"{place}: {tab.url}" for place, tab in enumerate(pages, 1))
+        raise ActionFailed(f"There is no tab {number}. Open are {tabs}")
+    return pages[number - 1]
+
+
+def _page_to_read(page: Page, action: Interaction) -> Page:
+    """Return the tab that was chosen, or this one; the last one where it has closed itself."""
+    with suppress(ActionFailed):
+        if isinstance(action, SwitchTab):
+            return _tab(page, action.number)
+    return page.context.pages[-1] if page.is_closed() and page.context.pages else page
+
+
+async def _settled(page: Page, watch: EventWatch, *, live: Mapping[Page, Document], options: LoadOptions) -> Document:
+    """Read the page once what the action set off is over."""
+    numbered = live.get(page)
+    document = await read_again(page, options=options, numbered=numbered)
+    if watch.navigating:
+        # The cap of the wait came first, and what was read is the page that is being left.
+        await watch.arrived(seconds=options.navigate_timeout_seconds)
+        document = await read_again(page, options=options, numbered=numbered)
+    failed = watch.failed
+    if failed is not None and page.url.startswith("chrome-error:"):
+        timeout_seconds = options.navigate_timeout_seconds
+        problem = describe(failed.failure or "", url=failed.url, timeout_seconds=timeout_seconds)
+        return Document(requested_url=failed.url, url=failed.url, problem=problem)
+    return document
+
+
+def _element_failed(message: str, *, name: str) -> ActionFailed:
+    """Say what kept the browser from using an element, from the log of its tries."""
+    covered = list(_COVERED.finditer(message))
+    if covered:
+        part, whole = covered[-1].groups()
+        cover = f"{whole}, with {part} on top" if whole else part
+        return ActionFailed(f"{name} is covered by {cover}, so it was left alone. Deal with what covers it first.")
+    if "not attached" in message or "detached" in message:
+        return StaleReference(f"{name} is stale: it went from the page while it was used.")
+    for sign, state in _STATES.items():
+        if sign in message:
+            return ActionFailed(f"{name} {state}, so it was left alone.")
+    return ActionFailed(f"{name}: {_plain(message)}")
+
+
+_STATES = {
+    "element is not enabled": "is disabled",
+    "element is not editable": "is read-only",
+    "element is not visible": "is not visible",
+    "element is not stable": "does not stop moving",
+    "outside of the viewport": "cannot be brought into view",
+    "filechooser": "opens no dialog to choose a file",
+    "did not change its state": "did not change",
+    "Not a checkbox": "is nothing to check",
+}
+
+
+def _why_not(message: str, action: Interaction) -> str:
+    if isinstance(action, WaitFor):
+        return f"The text {action.text!r} did not appear within {TEXT_SECONDS:g} seconds."
+    return f"This could not be done: {action}. {_plain(message)}"
+
+
+def _plain(message: str) -> str:
+    """The first line of an error of the browser's driver, less the name of its function."""
+    return re.sub(r"^\w+\.\w+: ", "", message.partition("\n")[0])

@@ -1,0 +1,194 @@
+"""One thing a person does with mouse and keyboard.
+
+Invariant: a gesture reaches the element it is meant for, as a person's would (visible, enabled, not covered), or it
+fails and says what was in the way; it never does nothing in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import get_args
+
+from playwright.async_api import ElementHandle, Page
+
+from browser.action import Check, Click, Direction, Hover, Press, Scroll, Select, Type, Upload, WaitFor
+from browser.errors import ActionFailed
+
+GESTURE_SECONDS = 3.0
+"""How long an element may take to become visible, enabled and uncovered."""
+
+TEXT_SECONDS = 10.0
+"""How long a text that is waited for may take."""
+
+_MAX_KEY_STROKES = 1_000  # a longer text goes in at once, as if it were pasted
+_MILLISECONDS = GESTURE_SECONDS * 1000
+
+# How a field takes text: all at once, as one line, as many; "" where it takes none by itself.
+_FIELD = """(element) => {
+  if (element.readOnly) return "read-only";
+  if (/^(date|time|datetime-local|month|week|color|range)$/.test(element.type)) return "value";
+  if (/^(checkbox|radio|file|submit|button|reset|image)$/.test(element.type)) return "";
+  if (element.localName === "input") return "line";
+  return element.localName === "textarea" ? "lines" : element.isContentEditable ? "editor" : "";
+}"""
+
+_FOCUS_IS_EDITABLE = """() => {
+  let focus = document.activeElement;
+  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return Boolean(focus) && (focus.isContentEditable || /^(input|textarea|iframe)$/.test(focus.localName));
+}"""
+
+_OPTION = """(list, label) => {
+  if (list.localName !== "select") return { problem: "is no list with options: click it, then click the option" };
+  const squeeze = (text) => text.replace(/\\s+/g, " ").trim();
+  const found = [...list.options].filter((option) => squeeze(option.text) === squeeze(label));
+  if (found.length !== 1) return { problem: `has ${found.length || "no"} options "${label}"` };
+  const isOff = found[0].disabled || found[0].parentElement.disabled;
+  return isOff ? { problem: `has its option "${label}" disabled` } : { index: found[0].index };
+}"""
+
+_FILE_FIELD = """(element) => {
+  const field = element.localName === "label" ? element.control : element;
+  return field?.type === "file" ? field : null;
+}"""
+
+# Scroll the innermost box in the middle of the screen that can still move that way; say whether one could.
+_SCROLL = """(to) => {
+  const moves = (box) => {
+    const before = box.scrollTop;
+    const step = (to === "up" ? -0.9 : 0.9) * Math.min(box.clientHeight, innerHeight);
+    const top = to === "top" ? 0 : to === "bottom" ? box.scrollHeight : before + step;
+    box.scrollTo({ top, behavior: "instant" });
+    return box.scrollTop !== before;
+  };
+  const isBox = (element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
+  for (let box = document.elementFromPoint(innerWidth / 2, innerHeight / 2); box; box = box.parentElement) {
+    if (isBox(box) && moves(box)) return true;
+  }
+  return moves(document.scrollingElement ?? document.documentElement);
+}"""
+
+ElementGesture = Click | Type | Select | Check | Hover | Upload
+PageGesture = Press | WaitFor | Scroll
+
+
+async def do_with(
+    element: ElementHandle, action: ElementGesture | Scroll, *, page: Page, files: Collection[Path]
+) -> None:
+    """Do a gesture with an element.
+
+    Args:
+        element: What it is done with.
+        action: The gesture.
+        page: The page with the keyboard.
+        files: The files that may be uploaded.
+
+    Raises:
+        ActionFailed: It is not possible with this element.
+        PlaywrightError: The element did not become ready for it in time, or the page died.
+    """
+    match action:
+        case Click():
+            await element.click(timeout=_MILLISECONDS)
+        case Type():
+            await _type(element, action, page=page)
+        case Select():
+            await _select(element, action)
+        case Check():
+            await element.set_checked(action.on, timeout=_MILLISECONDS)
+        case Hover():
+            await element.hover(timeout=_MILLISECONDS)
+        case Upload():
+            await _upload(element, _allowed(action.path, files), page=page)
+        case Scroll():
+            await element.scroll_into_view_if_needed(timeout=_MILLISECONDS)
+
+
+async def do_on(page: Page, action: PageGesture) -> None:
+    """Do a gesture on the page as a whole.
+
+    Raises:
+        ActionFailed: It is not possible.
+        PlaywrightError: It did not succeed in time, or the page died.
+    """
+    match action:
+        case Press():
+            await page.keyboard.press(action.key)
+        case WaitFor():
+            await page.get_by_text(action.text).first.wait_for(state="visible", timeout=TEXT_SECONDS * 1000)
+        case Scroll():
+            if not await page.evaluate(_SCROLL, action.to):
+                raise ActionFailed(f"The page does not scroll {_WAYS[action.to]}.")
+
+
+_WAYS: dict[str, str] = {
+    "up": "further up",
+    "down": "further down",
+    "top": "up: this is its top",
+    "bottom": "down: this is its bottom",
+}
+
+
+def is_direction(to: str) -> bool:
+    """Whether this is a way to scroll the page; else it is a reference."""
+    return to in get_args(Direction)
+
+
+async def _type(element: ElementHandle, action: Type, *, page: Page) -> None:
+    field = await element.evaluate(_FIELD)
+    if field == "read-only":
+        raise ActionFailed("It is read-only.")
+    if field == "value":
+        await element.fill(action.text, timeout=_MILLISECONDS)
+    else:
+        await element.click(timeout=_MILLISECONDS)  # a person's way to the focus, and the check that nothing covers it
+        if not field and not await page.evaluate(_FOCUS_IS_EDITABLE):
+            raise ActionFailed("It is no field to type into.")
+        await page.keyboard.press("ControlOrMeta+a")
+        await _strike(page, action.text, field=field)
+    if action.submit:
+        await page.keyboard.press("Enter")
+
+
+async def _strike(page: Page, text: str, *, field: str) -> None:
+    if not text:
+        await page.keyboard.press("Delete")
+    elif len(text) > _MAX_KEY_STROKES:
+        await page.keyboard.insert_text(text)
+    elif field == "lines":
+        await page.keyboard.type(text)
+    else:
+        # Enter would send the form, or the message. An editor has a key for a new line.
+        for number, line in enumerate(text.splitlines()):
+            if number:
+                await page.keyboard.press("Shift+Enter" if field == "editor" else "Space")
+            await page.keyboard.type(line)
+
+
+async def _select(element: ElementHandle, action: Select) -> None:
+    found = await element.evaluate(_OPTION, action.option)
+    if "problem" in found:
+        raise ActionFailed(f"It {found['problem']}.")
+    await element.select_option(index=found["index"], timeout=_MILLISECONDS)
+
+
+async def _upload(element: ElementHandle, path: Path, *, page: Page) -> None:
+    field = (await element.evaluate_handle(_FILE_FIELD)).as_element()
+    if field is not None:
+        await field.set_input_files(path, timeout=_MILLISECONDS)
+        return
+    async with page.expect_file_chooser(timeout=_MILLISECONDS) as chosen:
+        await element.click(timeout=_MILLISECONDS)
+    await (await chosen.value).set_files(path, timeout=_MILLISECONDS)
+
+
+def _allowed(path: str, files: Collection[Path]) -> Path:
+    """Find the file among those the user allowed: what a page says must not decide which files leave the machine."""
+    found = [file for file in files if path in (str(file), file.name)]
+    if len(found) != 1:
+        names = ", ".join(file.name for file in files) or "none"
+        raise ActionFailed(f"{path!r} is not one of the files that may be uploaded ({names}).")
+    if not found[0].is_file():
+        raise ActionFailed(f"The file {found[0]} does not exist.")
+    return found[0]
