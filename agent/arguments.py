@@ -1,7 +1,7 @@
 """Reading what a model gave for a tool's parameters.
 
-Invariant: whatever it is, the result is a value of the wanted kind that every later step can encode, or `ModelUnreadable`
-says in words for the model what was wrong.
+Invariant: whatever it is, the result is a value of the wanted kind that every later step can encode, or
+`ModelUnreadable` says in words for the model what was wrong.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def filled(arguments: Arguments, name: str) -> str:
 def flag(arguments: Arguments, name: str, *, default: bool) -> bool:
     """Read a yes or no, which small models write as a word; what is missing or neither is the default."""
     word = str(arguments.get(name, "")).strip().lower()
-    return default if word not in _WORDS else _WORDS[word]
+    return _WORDS.get(word, default)
 
 
 def whole(arguments: Arguments, name: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from agent.arguments import Arguments, encodable
 from agent.errors import ModelUnreadable
@@ -23,6 +24,14 @@ _REACT_INPUT = re.compile(r"^[ \t*]*Action Input[ \t*]*:[ \t*]*(.*)", re.MULTILI
 _REACT_ANSWER = re.compile(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE | re.DOTALL)
 _MAX_OBJECTS = 50
 """How many opening braces are tried: each try may read the whole rest of the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a reply comes down to: an action or the answer, and the words before it."""
+
+    action: Action | Answer
+    thought: str = ""
 
 
 def read(reply: Reply) -> Choice:

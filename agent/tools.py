@@ -1,6 +1,6 @@
 """The tools a model acts with: how they are described to it, and what its arguments make of them.
 
-Invariant: a kind of action is one row in `TOOLS`, from which the schema, the prompt and the reading of replies all come.
+Invariant: a kind of action is one row in `TOOLS`; schema, prompt and the reading of replies all come from it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from browser.action import (
 )
 
 _LINK_NUMBER = re.compile(r"\[(\d+)\]$")
+_EXAMPLES: dict[str, object] = {"string": "…", "array": ["…"], "boolean": False, "integer": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +66,6 @@ class Tool:
         """Show the call as a line of JSON, for models that cannot call tools."""
         arguments = {name: _EXAMPLES[str(schema["type"])] for name, schema in self.parameters.items()}
         return json.dumps({"tool": self.name, **arguments}, ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """What a reply comes down to: an action or the answer, and the words before it."""
-
-    action: Action | Answer
-    thought: str = ""
-
-
-_EXAMPLES: dict[str, object] = {"string": "…", "array": ["…"], "boolean": False, "integer": 1}
 
 
 def _string(description: str) -> dict[str, object]:

@@ -71,6 +71,7 @@ async def act(
     try:
         async with EventWatch(page, accept=isinstance(action, Click) and action.accept) as watch:
             failure = await _try(standing, action, files=files)
+            await _let_go(page)
             opened = await watch.followed(navigate_seconds=options.navigate_timeout_seconds)
             after = opened or _page_to_read(page, action)
             document = await _settled(after, watch, live=standing.live, options=options)
@@ -137,9 +138,19 @@ async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, 
 async def _announce(page: Page) -> None:
     """Tell the page's frames that what happens from now on is an answer, to be waited for."""
     for frame in page.frames:
-        with suppress(TimeoutError, *(() if frame == page.main_frame else (PlaywrightError,))):
+        # A frame may go meanwhile, and of the page itself every later step would say so.
+        with suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(_ANNOUNCE_SECONDS):
                 await frame.evaluate(_ANNOUNCE)
+
+
+async def _let_go(page: Page) -> None:
+    """Begin to wait for what a gesture sets off; a page that it closed is gone afterwards."""
+    await _announce(page)
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_ANNOUNCE_SECONDS):
+            if await page.evaluate("window.closed") and not page.is_closed():
+                await page.wait_for_event("close")
 
 
 def _tab(page: Page, number: int) -> Page:

@@ -25,7 +25,7 @@ from browser.history import History
 from browser.interstitial import is_interstitial
 from browser.observation import Document, Observation, Readiness
 from browser.outcome import told
-from browser.page import LoadOptions, load
+from browser.page import LoadOptions
 from browser.page_names import PageNames
 from browser.parts import find, split_parts
 from browser.pool import BrowserPool, Slot
@@ -151,7 +151,7 @@ class WebEnvironment:
         if guard is None:
             raise Unspeculable("unguarded")
         guard.arm(url)
-        document = await load(slot.page, url, options=self._load_options)
+        document = await self._pool.load(slot, url, options=self._load_options)
         self._pool.courtesy.observe(document)
         reason = await guard.verdict() or _unkeepable(document)
         if reason is not None:

@@ -17,7 +17,7 @@ from browser.cookies import Cookies, cookies_of
 from browser.errors import SlotCrashed
 from browser.observation import Document
 from browser.outcome import Outcome
-from browser.page import LoadOptions, load, read_again
+from browser.page import LoadOptions, read_again
 from browser.pool import BrowserPool, Slot
 
 
@@ -57,7 +57,7 @@ class Foreground:
         slot = await self._open_slot()
         self._forget(slot.page)
         try:
-            document = await load(slot.page, url, options=self._load_options)
+            document = await self._pool.load(slot, url, options=self._load_options)
             self.cookies = await cookies_of(slot)
         except SlotCrashed:
             slot.crashed = True

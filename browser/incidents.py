@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from playwright.async_api import Dialog, Download, Frame, Page
+from playwright.async_api import Dialog, Download, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 _CLOSE_SECONDS = 2.0
@@ -28,6 +28,7 @@ class Incidents:
     Attributes:
         notes: What happened, in sentences, in order; at most ten.
         download: The name of the first file offered for download; None where there was none.
+        failed_url: The address the page's own document could not be had from, behind its redirects; None where it was.
     """
 
     def __init__(self, page: Page) -> None:
@@ -37,12 +38,14 @@ class Incidents:
         self._error_page = asyncio.Event()
         self.notes: list[str] = []
         self.download: str | None = None
+        self.failed_url: str | None = None
 
     async def __aenter__(self) -> Incidents:
         self._page.on("dialog", self._on_dialog)
         self._page.on("popup", self._on_popup)
         self._page.on("download", self._on_download)
         self._page.on("framenavigated", self._on_navigated)
+        self._page.on("requestfailed", self._on_failed)
         return self
 
     async def __aexit__(
@@ -52,6 +55,7 @@ class Incidents:
         self._page.remove_listener("popup", self._on_popup)
         self._page.remove_listener("download", self._on_download)
         self._page.remove_listener("framenavigated", self._on_navigated)
+        self._page.remove_listener("requestfailed", self._on_failed)
         try:
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=_CLOSE_SECONDS)
@@ -84,6 +88,10 @@ class Incidents:
         self.download = self.download or download.suggested_filename
         self._downloading.set()
         self._start(download.cancel())
+
+    def _on_failed(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            self.failed_url = request.url
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame == self._page.main_frame and frame.url.startswith("chrome-error:"):

@@ -11,7 +11,7 @@ import asyncio
 import json
 import mimetypes
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
@@ -56,11 +56,19 @@ _NO_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "applicati
 _DEFAULT = LoadOptions()
 
 
-async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT, habits: Habits | None = None) -> Document:
+async def load(
+    page: Page,
+    url: str,
+    *,
+    options: LoadOptions = _DEFAULT,
+    habits: Habits | None = None,
+    failure: Callable[[str], str | None] = lambda _: None,
+) -> Document:
     """Load a URL with a full document load, and read what a person would see there.
 
     A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
-    What `habits` knows of the page makes the wait shorter; what this load shows of it is added.
+    What `habits` knows of the page makes the wait shorter; what this load shows of it is added. Where the way to the
+    network knows better than the browser why an address could not be reached, `failure` says it.
 
     Cancellation: a page that was not yet read is left at `about:blank`, so that it neither goes on loading nor gets in
     the next load's way.
@@ -88,6 +96,8 @@ async def load(page: Page, url: str, *, options: LoadOptions = _DEFAULT, habits:
             document = _failed(url, f"{url} cannot be read: its scripts keep the browser busy without end.")
         except PlaywrightError as error:
             document = await _explain(page, url, error, incidents=incidents, options=options)
+            known = failure(incidents.failed_url or url) if document.problem else None
+            document = replace(document, problem=known or document.problem)
         else:
             read_seconds = snapshot.readMilliseconds / 1000
             timings = Timings(

@@ -21,7 +21,9 @@ from browser.egress import EgressProxy
 from browser.egress_rule import EgressRule
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.guard import GUARD_SCRIPT, Guard
-from browser.page import INIT_SCRIPT
+from browser.habits import Habits
+from browser.observation import Document
+from browser.page import INIT_SCRIPT, LoadOptions, load
 from browser.pressure import Pressure
 from browser.process import BrowserProcess, LaunchOptions, end_quietly
 
@@ -102,6 +104,7 @@ class BrowserPool:
         self._idle: list[Slot] = []
         self._leased: set[Slot] = set()
         self._foreground_slots: set[Slot] = set()
+        self._habits = Habits()
         self._warming: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> BrowserPool:
@@ -196,6 +199,14 @@ class BrowserPool:
         except (PlaywrightError, TimeoutError) as error:
             await end_quietly(context.close(), seconds=self.options.launch.close_seconds)
             raise SlotCrashed("the browser died while a page was being opened") from error
+
+    async def load(self, slot: Slot, url: str, *, options: LoadOptions) -> Document:
+        """Load a URL in a slot, with what all sessions have learned of its site.
+
+        Raises:
+            SlotCrashed: The slot died.
+        """
+        return await load(slot.page, url, options=options, habits=self._habits, failure=self.egress.failure)
 
     def urgent(self) -> AbstractContextManager[None]:
         """Give speculation the priority of a real action, for as long as one waits for its load."""

@@ -47,6 +47,7 @@ async (options) => {
   let pointing = false; // the mouse pointer says already that this can be clicked
   let clickable = null; // an element without a role that is to be read as a control, once its own tags are written
   let visible = true;
+  let away = false; // indented out of the window
   let background = "rgb(255, 255, 255)"; // behind the text that is being read; null where it cannot be told
   let depth = 0;
   let elements = 0;
@@ -109,7 +110,7 @@ async (options) => {
   };
 
   const readText = (data) => {
-    if (!visible) return;
+    if (!visible || away) return;
     if (preformatted) {
       const text = data.replace(INVISIBLE, "").replace(/\u00A0/g, " ").toWellFormed();
       return void append(escape(text), text);
@@ -151,16 +152,16 @@ async (options) => {
     if (!modal && element.getAttribute("aria-hidden") === "true") return true;
     // What fades in when it is scrolled to is no secret.
     if (Number(style.opacity) < FAINT && style.animationName === "none" && /^(0s(, )?)+$/.test(style.transitionDuration)) return true;
-    if (isCutAway(style)) return true;
-    const clipped = style.overflowX !== "visible" && style.display !== "contents" && element.localName !== "html" && element.localName !== "body";
     const loose = style.position === "absolute" || style.position === "fixed";
+    if (style.display !== "inline" && isCutAway(style, loose)) return true;
+    const clipped = style.overflowX !== "visible" && style.display !== "contents" && element.localName !== "html" && element.localName !== "body";
     return (clipped || loose) && hasNoBox(element, clipped);
   };
 
-  const isCutAway = ({ clipPath, clip, transform }) =>
-    (clipPath !== "none" && /^(inset\(([5-9]\d|100)(\.\d+)?%|circle\(0(px|%)?[ )])/.test(clipPath)) ||
-    (clip !== "auto" && /^rect\((\d+)px,? \1px,? \1px,? \1px\)$/.test(clip)) ||
-    transform.startsWith("matrix(0, 0, 0, 0,");
+  const isCutAway = (style, loose) =>
+    /^(inset\(([5-9]\d|100)(\.\d+)?%|circle\(0(px|%)?[ )])/.test(style.clipPath) ||
+    (loose && /^rect\((\d+)px, \1px, \1px, \1px\)$/.test(style.clip)) ||
+    style.transform.startsWith("matrix(0, 0, 0, 0,");
 
   const hasNoBox = (element, clipped) => {
     const box = element.getBoundingClientRect();
@@ -188,7 +189,6 @@ async (options) => {
   const isSeen = (element, style) =>
     style.visibility === "visible" &&
     (parseFloat(style.fontSize) > TINY || element.namespaceURI !== document.documentElement.namespaceURI) &&
-    parseFloat(style.textIndent) > -AWAY &&
     !isAlike(style.color, background) &&
     (!isTransparent(style.color) || style.backgroundClip === "text");
 
@@ -683,19 +683,20 @@ async (options) => {
     if (depth >= DEPTH) return readText(node.textContent);
     const style = getComputedStyle(node);
     if (isHidden(node, style)) return;
-    const outer = [visible, background, pointing];
+    const outer = [visible, background, pointing, away];
     if (isClickable(node, style)) clickable = node;
     pointing = style.cursor === "pointer";
     background = behind(style);
     visible = isSeen(node, style);
     const block = isBlock(style.display) && node.localName !== "br";
+    if (block) away = parseFloat(style.textIndent) <= -AWAY;
     depth += 1;
     if (block && preformatted && plain && !plain.endsWith("\n")) append("\n", "\n");
     else if (block && !preformatted) flush();
     dispatch(node);
     if (block && !preformatted) flush();
     depth -= 1;
-    [visible, background, pointing] = outer;
+    [visible, background, pointing, away] = outer;
   };
 
   // ---- lists that drop rows ----------------------------------------------------------------------------------------

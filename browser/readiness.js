@@ -397,6 +397,7 @@
   const act = () => {
     asked = now();
     patience = ANSWER_TIMER;
+    touched = true; // a form is sent a little after it was submitted
     chain = 0;
     repeats.clear();
     active();
