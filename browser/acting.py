@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from browser.action import Click, Interaction, Press, Scroll, SwitchTab, WaitFor
+from browser.allowance import Allowance
 from browser.errors import ActionFailed, SlotCrashed, StaleReference
 from browser.event_watch import EventWatch
 from browser.failure import describe, is_dead
@@ -51,16 +51,14 @@ class Standing:
     live: Mapping[Page, Document]
 
 
-async def act(
-    standing: Standing, action: Interaction, *, options: LoadOptions, files: Collection[Path] = ()
-) -> Outcome:
+async def act(standing: Standing, action: Interaction, *, options: LoadOptions, allowance: Allowance) -> Outcome:
     """Do one action.
 
     Args:
         standing: Where it is done.
         action: What is done.
         options: Limits of the wait and of the reading.
-        files: The files that may be uploaded.
+        allowance: What may be uploaded and typed.
 
     Cancellation: it may or may not have been done; the page is to be loaded again.
 
@@ -70,7 +68,7 @@ async def act(
     page = standing.page
     try:
         async with EventWatch(page, accept=isinstance(action, Click) and action.accept) as watch:
-            failure = await _try(standing, action, files=files)
+            failure = await _try(standing, action, allowance=allowance)
             await _let_go(page)
             opened = await watch.followed(navigate_seconds=options.navigate_timeout_seconds)
             after = opened or _page_to_read(page, action)
@@ -87,7 +85,7 @@ async def act(
     )
 
 
-async def _try(standing: Standing, action: Interaction, *, files: Collection[Path]) -> str | None:
+async def _try(standing: Standing, action: Interaction, *, allowance: Allowance) -> str | None:
     """Do the gesture; say why where it could not be done."""
     page = standing.page
     try:
@@ -101,7 +99,7 @@ async def _try(standing: Standing, action: Interaction, *, files: Collection[Pat
                 case Scroll() if is_direction(action.to):
                     await do_on(page, action)
                 case _:
-                    await _with_element(standing, action, files=files)
+                    await _with_element(standing, action, allowance=allowance)
     except ActionFailed as failed:
         return str(failed)
     except TimeoutError:
@@ -115,7 +113,7 @@ async def _try(standing: Standing, action: Interaction, *, files: Collection[Pat
     return None
 
 
-async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, files: Collection[Path]) -> None:
+async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, allowance: Allowance) -> None:
     page, live = standing.page, standing.live[standing.page]
     reference = parse(action.to if isinstance(action, Scroll) else action.reference)
     name = name_of(reference, standing.shown)
@@ -123,7 +121,7 @@ async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, 
         reference = carry_over(reference, shown=standing.shown, live=live)
     element = await find_element(page, reference, name=name)
     try:
-        await do_with(element, action, page=page, files=files)
+        await do_with(element, action, page=page, allowance=allowance)
     except ActionFailed as failed:
         raise ActionFailed(f"{name}: {failed}") from failed
     except PlaywrightError as error:
@@ -171,16 +169,16 @@ def _page_to_read(page: Page, action: Interaction) -> Page:
 
 async def _settled(page: Page, watch: EventWatch, *, live: Mapping[Page, Document], options: LoadOptions) -> Document:
     """Read the page once what the action set off is over."""
-    numbered = live.get(page)
+    numbered, seconds = live.get(page), options.navigate_timeout_seconds
+    # While a document is on its way the browser answers nothing that is asked of the page.
+    await watch.arrived(seconds=seconds)
     document = await read_again(page, options=options, numbered=numbered)
     if watch.navigating:
-        # The cap of the wait came first, and what was read is the page that is being left.
-        await watch.arrived(seconds=options.navigate_timeout_seconds)
+        await watch.arrived(seconds=seconds)
         document = await read_again(page, options=options, numbered=numbered)
     failed = watch.failed
     if failed is not None and page.url.startswith("chrome-error:"):
-        timeout_seconds = options.navigate_timeout_seconds
-        problem = describe(failed.failure or "", url=failed.url, timeout_seconds=timeout_seconds)
+        problem = describe(failed.failure or "", url=failed.url, timeout_seconds=seconds)
         return Document(requested_url=failed.url, url=failed.url, problem=problem)
     return document
 

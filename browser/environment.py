@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 from playwright.async_api import Page
 
 from browser.action import Action, Back, Find, Forward, Hover, Interaction, More, Scroll, SwitchTab, Visit, WaitFor
 from browser.address import check_address, page_key
+from browser.allowance import Allowance
 from browser.cookies import ANONYMOUS, cookies_of, fingerprint
 from browser.destination import resolve
 from browser.errors import AddressRefused, SlotCrashed
@@ -44,7 +44,7 @@ class WebEnvironment:
         named_hosts: Hosts the user named; only these may be private addresses.
         part_chars: Length of one part of a page, in characters.
         load_options: Limits of one load.
-        files: Files that may be uploaded.
+        allowance: What may be uploaded and typed.
 
     Resource handling: holds one foreground slot of the pool from its first step on; `aclose()` gives it back.
     """
@@ -56,16 +56,17 @@ class WebEnvironment:
         named_hosts: Collection[str] = (),
         part_chars: int = 16_000,
         load_options: LoadOptions = LoadOptions(),
-        files: Collection[Path] = (),
+        allowance: Allowance = Allowance(),
     ) -> None:
         self._pool = pool
         self._named_hosts = frozenset(named_hosts)
         self._part_chars = part_chars
         self._load_options = load_options
+        self._allowance = allowance
         self._owner = object()
         self._closed = False
         pool.egress.rule.allow(self._named_hosts)
-        self._foreground = Foreground(pool, load_options=load_options, files=files)
+        self._foreground = Foreground(pool, load_options=load_options, allowance=allowance)
         self._history = History()
         self._session = ANONYMOUS
         self._names = PageNames()
@@ -151,7 +152,8 @@ class WebEnvironment:
         if guard is None:
             raise Unspeculable("unguarded")
         guard.arm(url)
-        document = await self._pool.load(slot, url, options=self._load_options)
+        loaded = await self._pool.load(slot, url, options=self._load_options)
+        document = self._allowance.masked_document(loaded)
         self._pool.courtesy.observe(document)
         reason = await guard.verdict() or _unkeepable(document)
         if reason is not None:
@@ -189,11 +191,9 @@ class WebEnvironment:
             self._pool.courtesy.prepare(url)
             document = await self._load(url)
             self._pool.courtesy.observe(document)
-            if document.problem is None:
-                check_address(document.url, named_hosts=self._named_hosts)
         except AddressRefused as refused:
             document = Document(requested_url=url, url=url, problem=f"{refused}.")
-        observation = self._show(document)
+        observation = self._show(self._permitted(document))
         self._history.push(observation)
         return observation
 
@@ -231,7 +231,7 @@ class WebEnvironment:
             if document.problem is None:
                 check_address(document.url, named_hosts=self._named_hosts)
         except AddressRefused as refused:
-            return Document(requested_url=document.url, url=document.url, problem=f"{refused}.")
+            return Document(requested_url=document.requested_url, url=document.url, problem=f"{refused}.")
         return document
 
     async def _move(self, steps: int) -> Observation:

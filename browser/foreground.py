@@ -6,13 +6,11 @@ again. A slot that died is replaced by one with the same cookies.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
-
 from playwright.async_api import Page
 
 from browser.acting import Standing, act
 from browser.action import Interaction
+from browser.allowance import Allowance
 from browser.cookies import Cookies, cookies_of
 from browser.errors import SlotCrashed
 from browser.observation import Document
@@ -27,15 +25,15 @@ class Foreground:
     Args:
         pool: Where its slot comes from.
         load_options: Limits of one load.
-        files: The files that may be uploaded.
+        allowance: What may be uploaded and typed.
 
     Resource handling: holds one foreground slot of the pool from its first load on; `aclose()` gives it back.
     """
 
-    def __init__(self, pool: BrowserPool, *, load_options: LoadOptions, files: Collection[Path] = ()) -> None:
+    def __init__(self, pool: BrowserPool, *, load_options: LoadOptions, allowance: Allowance) -> None:
         self._pool = pool
         self._load_options = load_options
-        self._files = files
+        self._allowance = allowance
         self._slot: Slot | None = None
         self._shown: dict[Page, Document] = {}
         self._live: dict[Page, Document] = {}
@@ -62,6 +60,7 @@ class Foreground:
         except SlotCrashed:
             slot.crashed = True
             raise
+        document = self._allowance.masked_document(document)
         self._shown[slot.page] = self._live[slot.page] = document
         return document
 
@@ -94,6 +93,7 @@ class Foreground:
         except SlotCrashed:
             slot.crashed = True
             return await self.load(document.url)
+        document = self._allowance.masked_document(document)
         self._shown[page] = self._live[page] = document
         return document
 
@@ -110,7 +110,8 @@ class Foreground:
         standing = Standing(page=page, shown=document, live=dict(self._live))
         self._forget(page)
         try:
-            outcome = await act(standing, action, options=self._load_options, files=self._files)
+            done = await act(standing, action, options=self._load_options, allowance=self._allowance)
+            outcome = self._allowance.masked_outcome(done)
             self.cookies = await cookies_of(slot)
         except SlotCrashed:
             slot.crashed = True

@@ -6,13 +6,14 @@ fails and says what was in the way; it never does nothing in silence.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from playwright.async_api import ElementHandle, Page
 
 from browser.action import Check, Click, Direction, Hover, Press, Scroll, Select, Type, Upload, WaitFor
+from browser.allowance import Allowance
 from browser.errors import ActionFailed
 
 GESTURE_SECONDS = 3.0
@@ -73,16 +74,14 @@ ElementGesture = Click | Type | Select | Check | Hover | Upload
 PageGesture = Press | WaitFor | Scroll
 
 
-async def do_with(
-    element: ElementHandle, action: ElementGesture | Scroll, *, page: Page, files: Collection[Path]
-) -> None:
+async def do_with(element: ElementHandle, action: ElementGesture | Scroll, *, page: Page, allowance: Allowance) -> None:
     """Do a gesture with an element.
 
     Args:
         element: What it is done with.
         action: The gesture.
         page: The page with the keyboard.
-        files: The files that may be uploaded.
+        allowance: What may be uploaded and typed.
 
     Raises:
         ActionFailed: It is not possible with this element.
@@ -90,9 +89,11 @@ async def do_with(
     """
     match action:
         case Click():
-            await element.click(timeout=_MILLISECONDS)
+            await _click(element)
         case Type():
-            await _type(element, action, page=page)
+            frame = await element.owner_frame()
+            text = allowance.revealed(action.text, url=frame.url if frame else "")
+            await _type(element, replace(action, text=text), page=page)
         case Select():
             await _select(element, action)
         case Check():
@@ -100,7 +101,7 @@ async def do_with(
         case Hover():
             await element.hover(timeout=_MILLISECONDS)
         case Upload():
-            await _upload(element, _allowed(action.path, files), page=page)
+            await _upload(element, allowance.file(action.path), page=page)
         case Scroll():
             await element.scroll_into_view_if_needed(timeout=_MILLISECONDS)
 
@@ -135,6 +136,11 @@ def is_direction(to: str) -> bool:
     return to in get_args(Direction)
 
 
+async def _click(element: ElementHandle) -> None:
+    # Else it would wait for the page that a link leads to, within the time for the click.
+    await element.click(timeout=_MILLISECONDS, no_wait_after=True)
+
+
 async def _type(element: ElementHandle, action: Type, *, page: Page) -> None:
     field = await element.evaluate(_FIELD)
     if field == "read-only":
@@ -142,7 +148,7 @@ async def _type(element: ElementHandle, action: Type, *, page: Page) -> None:
     if field == "value":
         await element.fill(action.text, timeout=_MILLISECONDS)
     else:
-        await element.click(timeout=_MILLISECONDS)  # a person's way to the focus, and the check that nothing covers it
+        await _click(element)  # a person's way to the focus, and the check that nothing covers it
         if not field and not await page.evaluate(_FOCUS_IS_EDITABLE):
             raise ActionFailed("It is no field to type into.")
         await page.keyboard.press("ControlOrMeta+a")
@@ -179,16 +185,5 @@ async def _upload(element: ElementHandle, path: Path, *, page: Page) -> None:
         await field.set_input_files(path, timeout=_MILLISECONDS)
         return
     async with page.expect_file_chooser(timeout=_MILLISECONDS) as chosen:
-        await element.click(timeout=_MILLISECONDS)
+        await _click(element)
     await (await chosen.value).set_files(path, timeout=_MILLISECONDS)
-
-
-def _allowed(path: str, files: Collection[Path]) -> Path:
-    """Find the file among those the user allowed: what a page says must not decide which files leave the machine."""
-    found = [file for file in files if path in (str(file), file.name)]
-    if len(found) != 1:
-        names = ", ".join(file.name for file in files) or "none"
-        raise ActionFailed(f"{path!r} is not one of the files that may be uploaded ({names}).")
-    if not found[0].is_file():
-        raise ActionFailed(f"The file {found[0]} does not exist.")
-    return found[0]

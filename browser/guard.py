@@ -18,6 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.address import same_site
 from browser.gate import address_refusal
+from browser.right_of_way import RightOfWay
 
 GUARD_SCRIPT = files("browser").joinpath("guard.js").read_text(encoding="utf-8")
 """Init script of every guarded page's context: takes away the ways out that the page's CDP session does not see."""
@@ -37,10 +38,17 @@ _PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in _KINDS]
 class Guard:
     """Watches one page; `arm()` it before each load.
 
+    Args:
+        page: The page.
+        session: The CDP session it is watched through.
+        main_frame: The id of its main frame.
+        right_of_way: What its requests wait for.
+
     Resource handling: owns the tasks that answer the browser; close it with `aclose()`.
     """
 
-    def __init__(self, page: Page, session: CDPSession, main_frame: str) -> None:
+    def __init__(self, page: Page, session: CDPSession, main_frame: str, right_of_way: RightOfWay) -> None:
+        self._right_of_way = right_of_way
         self._page = page
         self._session = session
         self._main_frame = main_frame
@@ -50,11 +58,12 @@ class Guard:
         """Why the first request of this load that was blocked was blocked; None where none was."""
 
     @classmethod
-    async def install(cls, page: Page) -> Guard:
+    async def install(cls, page: Page, right_of_way: RightOfWay) -> Guard:
         """Attach to a page, before it loads anything."""
         session = await page.context.new_cdp_session(page)
         target = await session.send("Target.getTargetInfo")
-        guard = cls(page, session, target["targetInfo"]["targetId"])  # a page's main frame has its target's id
+        main_frame = target["targetInfo"]["targetId"]  # a page's main frame has its target's id
+        guard = cls(page, session, main_frame, right_of_way)
         session.on("Fetch.requestPaused", guard._decide)
         session.on("Page.windowOpen", guard._on_window)
         await session.send("Page.enable")
@@ -80,16 +89,20 @@ class Guard:
 
     def _decide(self, paused: dict[str, Any]) -> None:
         reason = self._refusal(paused)
-        if reason is None:
-            answer = self._session.send("Fetch.continueRequest", {"requestId": paused["requestId"]})
-        else:
-            if reason not in _BLAMELESS:
-                self.blocked = self.blocked or reason
-            blocked = {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
-            answer = self._session.send("Fetch.failRequest", blocked)
-        task = asyncio.get_running_loop().create_task(_unless_gone(answer), name="guard")
+        if reason is not None and reason not in _BLAMELESS:
+            self.blocked = self.blocked or reason
+        answer = self._answer(paused["requestId"], passes=reason is None)
+        task = asyncio.get_running_loop().create_task(answer, name="guard")
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
+
+    async def _answer(self, request: str, *, passes: bool) -> None:
+        with suppress(PlaywrightError):  # the page may be gone
+            if passes:
+                await self._right_of_way.wait()
+                await self._session.send("Fetch.continueRequest", {"requestId": request})
+            else:
+                await self._session.send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
 
     def _refusal(self, paused: dict[str, Any]) -> str | None:
         request, kind = paused["request"], paused.get("resourceType")
@@ -113,8 +126,3 @@ def _is_aside(kind: str | None, request: dict[str, Any]) -> bool:
     # Of what the page itself waits for, nothing has this priority: it is a `<link rel=prefetch>`, or speculation rules.
     ahead = kind in ("Fetch", "Other") and request.get("initialPriority") == "VeryLow"
     return ahead or kind == "CSPViolationReport"
-
-
-async def _unless_gone(answer: Any) -> None:
-    with suppress(PlaywrightError):
-        await answer

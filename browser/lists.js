@@ -140,9 +140,10 @@
       scrollTo(scroller, scroller.scrollHeight);
       await settle(limits.deadline);
       if (!first || hasChanged(first)) return { drops: Boolean(first) };
-      if (size() <= before) break;
+      const late = now() >= limits.deadline;
+      if (size() <= before && !(late && window[READINESS].waits())) break;
       const items = rowParent(scroller)?.childElementCount ?? 0;
-      const ended = items >= limits.maxItems ? "items" : now() >= limits.deadline ? "time" : "";
+      const ended = late ? "time" : items >= limits.maxItems ? "items" : "";
       if (ended) return { drops: false, ended, items };
     }
     return { drops: false };

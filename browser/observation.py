@@ -89,6 +89,7 @@ class Document:
         requested_url: The address asked for.
         url: The address arrived at, after every redirect and script; equal to `requested_url` where the load failed.
         status: HTTP status of the main document; None where there was no response.
+        download: Name of the file that was offered in place of a page; empty where there was none.
         content_type: Media type without parameters, lower case; empty where unknown.
         title: The document's title.
         markdown: The whole visible text as markdown; a link is written `[text][12]`, a control `[button "Save"][c3]`.
@@ -108,6 +109,7 @@ class Document:
     requested_url: str
     url: str
     status: int | None = None
+    download: str = ""
     content_type: str = ""
     title: str = ""
     markdown: str = ""

@@ -35,7 +35,7 @@ __all__ = ["INIT_SCRIPT", "LoadOptions", "load", "read_again"]
 
 INIT_SCRIPT: str = "\n".join(
     files("browser").joinpath(name).read_text(encoding="utf-8")
-    for name in ("lists.js", "readiness.js", "references.js")
+    for name in ("lists.js", "readiness.js", "references.js", "sight.js")
 )
 """Every context whose pages are loaded here needs it: `context.add_init_script(INIT_SCRIPT)`."""
 
@@ -77,17 +77,14 @@ async def load(
         SlotCrashed: The page, its context or its browser died.
     """
     started = time.perf_counter()
+    habits = Habits() if habits is None else habits
     response: Response | None = None
     async with Incidents(page) as incidents:
         try:
             response = await _go(page, url, options)
             committed = time.perf_counter()
-            snapshot = await read(
-                page,
-                options=options,
-                polls=() if habits is None else habits.polls(url),
-                refresh=response.headers.get("refresh", "") if response else "",
-            )
+            refresh = response.headers.get("refresh", "") if response else ""
+            snapshot = await read(page, options=options, polls=habits.polls(url), refresh=refresh)
         except asyncio.CancelledError:
             await _leave(page)
             raise
@@ -99,14 +96,8 @@ async def load(
             known = failure(incidents.failed_url or url) if document.problem else None
             document = replace(document, problem=known or document.problem)
         else:
-            read_seconds = snapshot.readMilliseconds / 1000
-            timings = Timings(
-                commit_seconds=committed - started,
-                settle_seconds=max(0.0, time.perf_counter() - committed - read_seconds),
-                read_seconds=read_seconds,
-            )
-            if habits is not None:
-                habits.learn(url, snapshot.polls)
+            habits.learn(url, snapshot.polls)
+            timings = _timings(snapshot, started=started, committed=committed)
             document = await _document(url, snapshot, timings, options=options)
         return replace(document, incidents=tuple(incidents.notes), headers=_kept(response, document))
 
@@ -131,9 +122,7 @@ async def read_again(page: Page, *, options: LoadOptions = _DEFAULT, numbered: D
         return _failed(
             page.url, describe(error.message, url=page.url, timeout_seconds=options.navigate_timeout_seconds)
         )
-    read_seconds = snapshot.readMilliseconds / 1000
-    settle_seconds = max(0.0, time.perf_counter() - started - read_seconds)
-    timings = Timings(settle_seconds=settle_seconds, read_seconds=read_seconds)
+    timings = _timings(snapshot, started=started, committed=started)
     return await _document(snapshot.url, snapshot, timings, options=options)
 
 
@@ -149,6 +138,12 @@ async def _go(page: Page, url: str, options: LoadOptions) -> Response | None:
         if "interrupted by another navigation" not in error.message:
             raise
         return await page.goto(url, wait_until="commit", timeout=milliseconds)
+
+
+def _timings(snapshot: Snapshot, *, started: float, committed: float) -> Timings:
+    read_seconds = snapshot.readMilliseconds / 1000
+    settle_seconds = max(0.0, time.perf_counter() - committed - read_seconds)
+    return Timings(commit_seconds=committed - started, settle_seconds=settle_seconds, read_seconds=read_seconds)
 
 
 def _kept(response: Response | None, document: Document) -> dict[str, str]:
@@ -224,7 +219,7 @@ async def _explain(
         incidents.notes.clear()  # the problem says it
         content_type = mimetypes.guess_type(name)[0] or ""
         problem = f"{url} is a download ({name}), not a page; the file was not kept."
-        return replace(_failed(url, problem), content_type=content_type)
+        return replace(_failed(url, problem), content_type=content_type, download=name)
     if "net::ERR_" in message and "ERR_ABORTED" not in message:
         await incidents.wait_for_error_page(seconds=_AFTERMATH_SECONDS)  # else it comes in the next load's way
     return _failed(url, describe(message, url=url, timeout_seconds=options.navigate_timeout_seconds))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from urllib.request import getproxies
 
@@ -26,6 +26,7 @@ from browser.observation import Document
 from browser.page import INIT_SCRIPT, LoadOptions, load
 from browser.pressure import Pressure
 from browser.process import BrowserProcess, LaunchOptions, end_quietly
+from browser.right_of_way import RightOfWay
 
 # Honest towards the site: it may refuse (503), as it may refuse a browser's own prerendering.
 _PURPOSE = {"Sec-Purpose": "prefetch;prerender"}
@@ -105,6 +106,7 @@ class BrowserPool:
         self._leased: set[Slot] = set()
         self._foreground_slots: set[Slot] = set()
         self._habits = Habits()
+        self._right_of_way = RightOfWay()
         self._warming: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> BrowserPool:
@@ -193,7 +195,9 @@ class BrowserPool:
                 if guarded:
                     await context.add_init_script(GUARD_SCRIPT)
                 page = await context.new_page()
-                slot = Slot(context=context, page=page, guard=await Guard.install(page) if guarded else None)
+                slot = Slot(
+                    context=context, page=page, guard=await Guard.install(page, self._right_of_way) if guarded else None
+                )
                 page.on("crash", lambda _: setattr(slot, "crashed", True))
                 return slot
         except (PlaywrightError, TimeoutError) as error:
@@ -206,7 +210,8 @@ class BrowserPool:
         Raises:
             SlotCrashed: The slot died.
         """
-        return await load(slot.page, url, options=options, habits=self._habits, failure=self.egress.failure)
+        with nullcontext() if slot.guard else self._right_of_way.held():
+            return await load(slot.page, url, options=options, habits=self._habits, failure=self.egress.failure)
 
     def urgent(self) -> AbstractContextManager[None]:
         """Give speculation the priority of a real action, for as long as one waits for its load."""

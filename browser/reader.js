@@ -6,6 +6,7 @@
 async (options) => {
   const watcher = window[Symbol.for("speccache.readiness")];
   const readiness = (await watcher?.ready(options.capMilliseconds, options)) ?? "cap";
+  const url = location.href; // scrolling may change it
   const lists = window[Symbol.for("speccache.lists")];
   const listLimits = { deadline: watcher?.deadline() ?? 0, maxItems: options.maxListItems };
   const { dropping, cuts } = readiness === "settled" ? await lists.open(listLimits) : { dropping: new Map(), cuts: [] };
@@ -19,13 +20,10 @@ async (options) => {
   const DEPTH = 800; // elements nested deeper are read as plain text, since the walk recurses
   const COLUMNS = 50;
   const SELECT_OPTIONS = 30;
-  // From here on a person sees nothing: opacity, size of letters and indent in pixels, difference of two colours.
-  const FAINT = 0.05;
-  const TINY = 2;
-  const AWAY = 500;
-  const SHADE = 12;
 
   const references = window[Symbol.for("speccache.references")];
+  const { hasDialog, isHidden, isSeen, isIndentedAway, behind } = window[Symbol.for("speccache.sight")];
+  const behindDialog = hasDialog();
 
   const chunks = [];
   const links = [];
@@ -49,6 +47,7 @@ async (options) => {
   let visible = true;
   let away = false; // indented out of the window
   let background = "rgb(255, 255, 255)"; // behind the text that is being read; null where it cannot be told
+  let canvas = background; // the last one that could be
   let depth = 0;
   let elements = 0;
   let characters = 0;
@@ -138,64 +137,6 @@ async (options) => {
     for (const mark of marks) mentions.push({ link: mark.link, from: mark.from + plain.length, to: mark.to + plain.length });
     paragraph += html;
     plain += text;
-  };
-
-  // ---- what a person can see ---------------------------------------------------------------------------------------
-
-  // Behind a modal dialog the page is `aria-hidden`, and yet it is what the agent came for.
-  const modal = [...document.querySelectorAll('[aria-modal="true"], [role="dialog"], dialog:modal')].some((dialog) =>
-    dialog.checkVisibility({ visibilityProperty: true, opacityProperty: true }),
-  );
-
-  const isHidden = (element, style) => {
-    if (style.display === "none" || style.contentVisibility === "hidden") return true;
-    if (!modal && element.getAttribute("aria-hidden") === "true") return true;
-    // What fades in when it is scrolled to is no secret.
-    if (Number(style.opacity) < FAINT && style.animationName === "none" && /^(0s(, )?)+$/.test(style.transitionDuration)) return true;
-    const loose = style.position === "absolute" || style.position === "fixed";
-    if (style.display !== "inline" && isCutAway(style, loose)) return true;
-    const clipped = style.overflowX !== "visible" && style.display !== "contents" && element.localName !== "html" && element.localName !== "body";
-    return (clipped || loose) && hasNoBox(element, clipped);
-  };
-
-  const isCutAway = (style, loose) =>
-    /^(inset\(([5-9]\d|100)(\.\d+)?%|circle\(0(px|%)?[ )])/.test(style.clipPath) ||
-    (loose && /^rect\((\d+)px, \1px, \1px, \1px\)$/.test(style.clip)) ||
-    style.transform.startsWith("matrix(0, 0, 0, 0,");
-
-  const hasNoBox = (element, clipped) => {
-    const box = element.getBoundingClientRect();
-    if (clipped && (box.width <= 1 || box.height <= 1)) return true;
-    const view = element.ownerDocument.defaultView;
-    const leftwards = element.ownerDocument.dir === "rtl"; // there one may scroll to the left
-    return (!leftwards && box.right + view.scrollX < 0) || box.bottom + view.scrollY < 0;
-  };
-
-  const isTransparent = (color) => color.startsWith("rgba") && color.endsWith(", 0)");
-
-  // Whether nobody can tell two colours apart.
-  const alike = new Map();
-  const isAlike = (color, other) => {
-    if (color === other || other === null) return color === other;
-    const pair = `${color} ${other}`;
-    if (!alike.has(pair)) {
-      const [one, two] = [color, other].map((text) => (text.startsWith("rgb(") ? text.match(/\d+/g) : []));
-      alike.set(pair, one.length === 3 && two.length === 3 && one.every((part, index) => Math.abs(part - two[index]) < SHADE));
-    }
-    return alike.get(pair);
-  };
-
-  // Text in the colour of what is behind it. Positioned ancestors may stand on anything, so there it is not decided.
-  const isSeen = (element, style) =>
-    style.visibility === "visible" &&
-    (parseFloat(style.fontSize) > TINY || element.namespaceURI !== document.documentElement.namespaceURI) &&
-    !isAlike(style.color, background) &&
-    (!isTransparent(style.color) || style.backgroundClip === "text");
-
-  const behind = (style) => {
-    if (style.backgroundImage !== "none" || style.position !== "static") return null;
-    const color = style.backgroundColor;
-    return isTransparent(color) ? background : color.startsWith("rgba") ? null : color;
   };
 
   // ---- links -------------------------------------------------------------------------------------------------------
@@ -337,8 +278,7 @@ async (options) => {
   const INTERACTIVE = "a[href], button, input, select, textarea, summary, [role=button], [onclick], [contenteditable], iframe";
 
   // Whether a click does something here although no tag and no role says so.
-  const isClickable = (element, style) => {
-    const pointed = style.cursor === "pointer" && !pointing;
+  const isClickable = (element, pointed) => {
     if (linked || !(pointed || listensForClicks(element))) return false;
     if (element.matches('a[href]:not([href="#"])') && !listensForClicks(element)) return false; // a link, or one within the page
     if (element.matches("html, body, label, option, optgroup") || controlKind(element) !== null) return false;
@@ -347,8 +287,9 @@ async (options) => {
 
   // A large element more likely listens on behalf of what is in it.
   const listensForClicks = (element) =>
-    element.ownerDocument.defaultView[Symbol.for("speccache.references")]?.listens(element) &&
-    element.textContent.length <= NAME_CHARACTERS;
+    referencesOf(element.ownerDocument)?.listens(element) && element.textContent.length <= NAME_CHARACTERS;
+
+  const referencesOf = (owner) => (owner === document ? references : owner.defaultView[Symbol.for("speccache.references")]);
 
   const readClickable = (element) => {
     clickable = null;
@@ -633,7 +574,7 @@ async (options) => {
     if (name in EMPHASIS) return readEmphasis(element, EMPHASIS[name]);
     const level = /^h[1-6]$/.test(name) ? name[1] : attribute(element, "role") === "heading" ? attribute(element, "aria-level") || 2 : 0;
     if (level) return readHeading(element, Math.min(6, Number(level) || 2));
-    if (!flat && nesting < NESTING && isGrid(element)) return readTable(element);
+    if ((name === "table" || element.hasAttribute("role")) && !flat && nesting < NESTING && isGrid(element)) return readTable(element);
     switch (name) {
       case "a":
       case "area":
@@ -682,21 +623,23 @@ async (options) => {
     if (elements % 512 === 0 && performance.now() - readAt > options.readMilliseconds) return void (full = "time");
     if (depth >= DEPTH) return readText(node.textContent);
     const style = getComputedStyle(node);
-    if (isHidden(node, style)) return;
-    const outer = [visible, background, pointing, away];
-    if (isClickable(node, style)) clickable = node;
-    pointing = style.cursor === "pointer";
-    background = behind(style);
-    visible = isSeen(node, style);
+    if (isHidden(node, style, { behindDialog })) return;
+    const outer = [visible, background, pointing, away, canvas];
+    const points = style.cursor === "pointer";
+    if (isClickable(node, points && !pointing)) clickable = node;
+    pointing = points;
+    background = behind(style, background);
+    canvas = background ?? canvas;
+    visible = isSeen(node, style, background, canvas);
     const block = isBlock(style.display) && node.localName !== "br";
-    if (block) away = parseFloat(style.textIndent) <= -AWAY;
+    if (block) away = isIndentedAway(style);
     depth += 1;
     if (block && preformatted && plain && !plain.endsWith("\n")) append("\n", "\n");
     else if (block && !preformatted) flush();
     dispatch(node);
     if (block && !preformatted) flush();
     depth -= 1;
-    [visible, background, pointing, away] = outer;
+    [visible, background, pointing, away, canvas] = outer;
   };
 
   // ---- lists that drop rows ----------------------------------------------------------------------------------------
@@ -779,7 +722,7 @@ async (options) => {
   if (frames.length) window[Symbol.for("speccache.frames")] = frames;
   const response = performance.getEntriesByType("navigation")[0];
   return {
-    url: location.href,
+    url,
     title: clean(document.title).trim(),
     status: response?.responseStatus || null,
     contentType: document.contentType,

@@ -26,6 +26,7 @@ _FRAME_ELEMENT = "(index) => window[Symbol.for('speccache.frames')]?.[index]"
 _FRAME = re.compile(r"<frame n=(\d+)></frame>")  # where the reader found a frame it may not look into
 
 _MAX_HOPS = 8  # documents that a page may send the browser through by script or refresh
+_READ_SECONDS = 1.0  # for reading a frame when the time for waiting is over
 _MAX_DEPTH = 3  # frames of other origins within each other
 
 
@@ -168,8 +169,8 @@ class _Frames:
         if self._left < 0 or depth > _MAX_DEPTH:
             return None
         with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout_at(self._deadline):
-                frame = await _inner_frame(outer, index, source)
+            async with asyncio.timeout_at(self._deadline + _READ_SECONDS):
+                frame = await _inner_frame(outer, index, source, seconds=self._seconds_left())
                 if frame is None or frame.url.startswith("chrome-error:"):
                     return None
                 snapshot = await _read(frame, self._rest())
@@ -179,10 +180,14 @@ class _Frames:
             return await self._merged(frame, snapshot, depth=depth + 1)
         return None
 
+    def _seconds_left(self) -> float:
+        return max(0.05, self._deadline - asyncio.get_running_loop().time())
+
     def _rest(self) -> dict[str, Any]:
         """The limits, less what was read before, for the next frame."""
         return {
             **self._limits,
+            "capMilliseconds": self._seconds_left() * 1000,
             "maxCharacters": max(1, self._options.max_characters - self._characters),
             "maxLinks": max(0, self._options.max_links - self._link_count),
             "maxControls": max(0, self._options.max_controls - self._control_count),
@@ -192,14 +197,14 @@ class _Frames:
         }
 
 
-async def _inner_frame(outer: Frame, index: int, source: str) -> Frame | None:
+async def _inner_frame(outer: Frame, index: int, source: str, *, seconds: float) -> Frame | None:
     """Find the frame of an element, and wait until its document has begun to come."""
     handle = await outer.evaluate_handle(_FRAME_ELEMENT, index)
     element = handle.as_element()
     frame = await element.content_frame() if element else None
     await handle.dispose()
     if frame is not None and source.startswith("http") and frame.url in ("", "about:blank"):
-        await frame.wait_for_url(lambda url: url != "about:blank", wait_until="commit")
+        await frame.wait_for_url(lambda url: url != "about:blank", wait_until="commit", timeout=seconds * 1000)
     return frame
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from html import escape
 from pathlib import Path
+from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
+from aiohttp import web
 
 from browser import Observation, Visit
-from browser.action import Back, Check, Click, Select, Type, Upload
+from browser.action import Back, Check, Click, Find, Select, Type, Upload
+from browser.allowance import Allowance, Secret
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
 from tests.browser.pages import Site
 
 FILE = Path(__file__)
+SECRET = Secret(name="PASSWORD", value="hunter 2&", host="127.0.0.1")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +29,9 @@ async def pool() -> AsyncIterator[BrowserPool]:
 
 @pytest.fixture
 async def web_environment(pool: BrowserPool) -> AsyncIterator[WebEnvironment]:
-    environment = WebEnvironment(pool, named_hosts={"127.0.0.1", "localhost"}, files=[FILE])
+    environment = WebEnvironment(
+        pool, named_hosts={"127.0.0.1", "localhost"}, allowance=Allowance(files=[FILE], secrets=[SECRET])
+    )
     yield environment
     await environment.aclose()
 
@@ -68,8 +75,8 @@ async def test_case_02_an_option_is_chosen_by_its_label(web_environment: WebEnvi
         "/",
         """<label>Size <select oninput="inputs.textContent = 'input ' + value"
         onchange="changes.textContent = 'change ' + value">
-        <option disabled selected value="">Choose</option><option value=s>Small</option><option value=l>Large one</option>
-        </select></label><p id=inputs></p><p id=changes></p>""",
+        <option disabled selected value="">Choose</option><option value=s>Small</option>
+        <option value=l>Large one</option></select></label><p id=inputs></p><p id=changes></p>""",
     )
     seen = await web_environment.step(Visit(site.url("/")))
     assert "options: Choose (disabled), Small, Large one" in state(seen, "Size")
@@ -287,3 +294,39 @@ async def test_case_43_states_are_shown_and_follow_what_is_done(web_environment:
     off = await web_environment.step(Click(reference(seen, "Off")))
     assert 'c4 (button "Off") is disabled, so it was left alone.' in off.text
     assert "is nothing to check" in (await web_environment.step(Check(reference(seen, "Menu")))).text
+
+
+async def test_case_42_a_secret_is_typed_and_never_seen(web_environment: WebEnvironment, site: Site) -> None:
+    given: list[str] = []
+
+    async def login(request: web.Request) -> web.Response:
+        form = await request.post()
+        given.append(str(form["p"]))
+        raise web.HTTPFound(f"/home?{urlencode({'p': str(form['p'])})}")
+
+    async def home(request: web.Request) -> web.Response:
+        word = escape(request.query["p"])
+        text = f"<title>{word}</title><p>Your password is {word}.</p><input aria-label={word!r} value={word!r}>"
+        return web.Response(text=f"{text}<script>console.error({word!r})</script>", content_type="text/html")
+
+    site.put_answer("/login", login)
+    site.put_answer("/home", home)
+    site.put("/", "<form method=post action=/login><input name=p aria-label=Word></form>")
+    await web_environment.step(Visit(site.url("/")))
+    action = Type("c1", "{{PASSWORD}}", submit=True)
+    after = await web_environment.step(action)
+    assert given == [SECRET.value]
+    assert "Your password is {{PASSWORD}}." in after.text
+    seen = f"{action} {after} {await web_environment.step(Find('password'))} {SECRET}"
+    for written in (SECRET.value, quote(SECRET.value), quote_plus(SECRET.value)):
+        assert written not in seen
+
+
+async def test_case_42_a_secret_goes_to_its_own_host_only(web_environment: WebEnvironment, site: Site) -> None:
+    site.put("/inner", "<input aria-label=Inner>")
+    site.put("/", f"<iframe src={site.other_url('/inner')}></iframe>")
+    framed = await web_environment.step(Visit(site.url("/")))
+    refused = await web_environment.step(Type(reference(framed, "Inner"), "{{PASSWORD}}"))
+    assert "The secret PASSWORD is for 127.0.0.1 only, not for localhost." in refused.text
+    await web_environment.step(Visit(site.other_url("/inner")))
+    assert "not for localhost" in (await web_environment.step(Type("c1", "x{{PASSWORD}}"))).text
