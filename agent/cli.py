@@ -103,18 +103,15 @@ def ask(
             think=think,
             browser=browser,
             shelf=shelf,
-            allow_hosts=tuple(allow_host) if allow_host else None,
-            allow_domains=tuple(allow_domain) if allow_domain else None,
-            deny_domains=tuple(deny_domain) if deny_domain else None,
+            allow_hosts=allow_host,
+            allow_domains=allow_domain,
+            deny_domains=deny_domain,
         )
         path = None if no_trace else trace or default_path(question)
         return await _ask(question, checked(url), settings, path, verbose=verbose, quiet=quiet)
 
     outcome = run(work(), verbose=verbose)
-    if as_json:
-        typer.echo(json.dumps(outcome.as_json(), ensure_ascii=False, indent=2))
-    else:
-        show_outcome(outcome, quiet=quiet)
+    show_outcome(outcome, as_json=as_json, quiet=quiet)
     raise typer.Exit(_exit_code(outcome))
 
 
@@ -132,8 +129,11 @@ async def _ask(
     return replace(outcome, trace=str(path or ""))
 
 
-def show_outcome(outcome: Outcome, *, quiet: bool) -> None:
+def show_outcome(outcome: Outcome, *, as_json: bool, quiet: bool) -> None:
     """Print an answer with its sources on standard output, and where the time went on standard error."""
+    if as_json:
+        typer.echo(json.dumps(outcome.as_json(), ensure_ascii=False, indent=2))
+        return
     if outcome.answer:
         typer.echo(outcome.answer)
         for source in outcome.sources:
@@ -185,7 +185,7 @@ def fetch(
     """Print one page as the agent sees it: rendered, read, as markdown with numbered links."""
 
     async def work() -> Observation:
-        settings = load_settings(browser=browser, allow_hosts=tuple(allow_host) if allow_host else None)
+        settings = load_settings(browser=browser, allow_hosts=allow_host)
         address = checked(url)
         async with open_pool(settings) as pool:
             web = web_environment(settings, pool, address)

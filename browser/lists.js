@@ -8,6 +8,8 @@
   if (window[KEY]) return;
 
   const MIN_ROWS = 5; // fewer elements of one kind under one parent are no list
+  const MIN_WIDTH = 400; // in pixels; narrower lists are menus
+  const MIN_SHARE = 0.5; // of what is scrolled; smaller lists are not what the page is about
   const MAX_LISTS = 3; // that are tried on one page
   const MAX_SCREENS = 500; // that one list is scrolled through
   const SENTINEL_CHARACTERS = 60; // what marks the end of a list says at most "Loading more…"
@@ -92,6 +94,20 @@
     return isLast || (element.textContent.trim().length <= SENTINEL_CHARACTERS && !element.querySelector("img"));
   };
 
+  // Whether most of what is scrolled is one list.
+  const isMostlyList = (scroller) => {
+    const list = rowParent(scroller);
+    if (!list) return false;
+    const range = document.createRange();
+    range.selectNodeContents(scroller === document.scrollingElement ? document.body : scroller);
+    // Rows may be in a window that is moved within a tall parent, or between two spacers.
+    const parent = list.parentElement;
+    const outer = list !== scroller && parent !== document.body && parent.childElementCount <= 3 ? parent : list;
+    const { width, height } = outer.getBoundingClientRect();
+    const whole = Math.max(height, outer.scrollHeight);
+    return width >= MIN_WIDTH && whole >= range.getBoundingClientRect().height * MIN_SHARE;
+  };
+
   const scrollers = () => {
     if (window.onscroll) listening.add(window);
     for (const element of document.querySelectorAll("[onscroll]")) listening.add(element);
@@ -101,7 +117,7 @@
       else if (target.isConnected && scrolls(target)) found.add(target);
     }
     for (const element of awaited.keys()) if (isSentinel(element)) found.add(scrollerOf(element));
-    return [...found].filter((scroller) => scroller && rowParent(scroller)).slice(0, MAX_LISTS);
+    return [...found].filter((scroller) => scroller && isMostlyList(scroller)).slice(0, MAX_LISTS);
   };
 
   // ---- scrolling ---------------------------------------------------------------------------------------------------
@@ -138,6 +154,9 @@
     for (let round = 0; round < MAX_SCREENS; round += 1) {
       const before = size();
       scrollTo(scroller, scroller.scrollHeight);
+      await frame();
+      await (awaited.size ? frame() : pause(0)); // observers are told after the frame
+      if (!window[READINESS].waits() && size() === before && first && !hasChanged(first)) break;
       await settle(limits.deadline);
       if (!first || hasChanged(first)) return { drops: Boolean(first) };
       const late = now() >= limits.deadline;

@@ -36,13 +36,15 @@
     return squeeze(element.getAttribute("aria-label")) || text || squeeze(element.getAttribute("title"));
   };
 
+  const meaning = (kind, element) => (kind === "link" ? `${element.href}` : caption(element));
+
   // Return the element's number; a new one is greater than all before it and than `first`, up to which other frames count.
   const number = (kind, element, first) => {
     const table = tables[kind];
     const { shown, numbers } = table;
     if (!numbers.has(element)) numbers.set(element, (table.last = Math.max(table.last, first) + 1));
     const chosen = numbers.get(element);
-    shown.set(chosen, { element: new WeakRef(element), caption: caption(element), href: `${element.href}` });
+    shown.set(chosen, { element: new WeakRef(element), meaning: meaning(kind, element) });
     return chosen;
   };
 
@@ -55,8 +57,8 @@
     if (!entry) return null;
     const element = entry.element.deref();
     if (isGone(element)) return "it is no longer on the page";
-    if (kind === "link" && entry.href !== `${element.href}`) return `it now leads to ${element.href}`;
-    if (kind === "control" && entry.caption !== caption(element)) return `it now says "${caption(element).slice(0, 200)}"`;
+    const now = meaning(kind, element);
+    if (now !== entry.meaning) return kind === "link" ? `it now leads to ${now}` : `it now says "${now.slice(0, 200)}"`;
     return "";
   };
 
