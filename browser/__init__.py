@@ -4,21 +4,50 @@ Here are the plain values. What drives a browser is imported by name, so that wh
 driver: `browser.pool.BrowserPool`, and `browser.environment.WebEnvironment`, which walks pages and can be peeked at.
 """
 
-from browser.action import Action, Back, Find, More, Visit
+from browser.action import (
+    Action,
+    Back,
+    Check,
+    Click,
+    Find,
+    Forward,
+    Hover,
+    More,
+    Press,
+    Scroll,
+    Select,
+    SwitchTab,
+    Type,
+    Upload,
+    Visit,
+    WaitFor,
+)
 from browser.errors import BrowserError
-from browser.observation import Control, Document, Link, Observation, Readiness, Timings
+from browser.observation import Control, Document, Link, Observation, PageEvent, Readiness, Timings
 
 __all__ = [
     "Action",
     "Back",
     "BrowserError",
+    "Check",
+    "Click",
     "Control",
     "Document",
     "Find",
+    "Forward",
+    "Hover",
     "Link",
     "More",
     "Observation",
+    "PageEvent",
+    "Press",
     "Readiness",
+    "Scroll",
+    "Select",
+    "SwitchTab",
     "Timings",
+    "Type",
+    "Upload",
     "Visit",
+    "WaitFor",
 ]

@@ -213,5 +213,6 @@ class SwitchTab:
 
 
 Reading = Visit | Back | Forward | More | Find
-Interaction = Click | Type | Press | Select | Check | Hover | Scroll | Upload | WaitFor | SwitchTab
+Looking = Hover | Scroll | WaitFor | SwitchTab  # may move or show something, but sends and changes nothing by itself
+Interaction = Click | Type | Press | Select | Check | Upload | Looking
 Action = Reading | Interaction

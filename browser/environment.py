@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from playwright.async_api import Page
 
-from browser.action import Action, Back, Find, Forward, Hover, Interaction, More, Scroll, SwitchTab, Visit, WaitFor
+from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Visit
 from browser.address import check_address, page_key
 from browser.allowance import Allowance
 from browser.cookies import ANONYMOUS, cookies_of, fingerprint
@@ -30,10 +30,9 @@ from browser.page_names import PageNames
 from browser.parts import find, split_parts
 from browser.pool import BrowserPool, Slot
 from browser.process import VIEWPORT
+from browser.verdict import unkeepable
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
-
-_WITHOUT_EFFECT = (Hover, Scroll, SwitchTab, WaitFor)
 
 
 class WebEnvironment:
@@ -155,7 +154,7 @@ class WebEnvironment:
         loaded = await self._pool.load(slot, url, options=self._load_options)
         document = self._allowance.masked_document(loaded)
         self._pool.courtesy.observe(document)
-        reason = await guard.verdict() or _unkeepable(document)
+        reason = await guard.verdict() or unkeepable(document)
         if reason is not None:
             raise Unspeculable(reason)
         return document
@@ -213,7 +212,7 @@ class WebEnvironment:
         here = self._history.here
         if here is None or here.document.problem is not None:
             return self._cannot("There is no page to act on.")
-        if not isinstance(action, _WITHOUT_EFFECT):
+        if not isinstance(action, Looking):
             self._history.outdate([here.url])  # also where it fails, or is cancelled half-way
         try:
             outcome = await self._foreground.act(here.document, action)
@@ -281,20 +280,3 @@ class WebEnvironment:
 
     def __repr__(self) -> str:
         return f"<WebEnvironment at={here.url if (here := self._history.here) else None} pages={len(self._history)}>"
-
-
-def _unkeepable(document: Document) -> str | None:
-    """Say why a page that was loaded ahead must not be kept; None if it may be."""
-    if document.problem is not None:
-        return "failed"
-    if document.status is None or not 200 <= document.status < 300:
-        return f"status-{document.status}"
-    if document.readiness is Readiness.CAP:
-        return "never-settled"
-    if document.incidents:
-        return "page-event"
-    if varies(document.headers):
-        return "varies"
-    if is_interstitial(document):
-        return "interstitial"
-    return address_refusal(document.url, page_url=document.requested_url)

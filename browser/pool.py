@@ -169,7 +169,8 @@ class BrowserPool:
                 raise
             finally:
                 self._leased.discard(slot)
-                if slot.alive:
+                # A navigation that was blocked ends in an error page of the browser, in the way of the next load.
+                if slot.alive and not (slot.guard and slot.guard.blocked):
                     self._idle.append(slot)
                 else:
                     await self.discard(slot)

@@ -29,6 +29,7 @@
 
   let asked = now(); // when the page was born, or was last acted on
   let patience = SHORT_TIMER;
+  let acted = -Infinity; // when it was last acted on
   const pending = new Map(); // item -> item, in order of start
   const timers = new Map(); // id -> {wait, due}
   const repeats = new Map(); // URL of a GET -> how often it was fetched
@@ -363,7 +364,7 @@
     }
     const time = now();
     if (waitsForRequest(time)) return null;
-    if (isStatic()) return "static";
+    if (time - acted >= QUIET && isStatic()) return "static"; // a form is sent a little after it was submitted
     if (waitsForTimer(time) || refreshComes() || waitsForFrame() || time - lastActivity < quiet()) return null;
     return "settled";
   };
@@ -397,7 +398,7 @@
   const act = () => {
     asked = now();
     patience = ANSWER_TIMER;
-    touched = true; // a form is sent a little after it was submitted
+    acted = asked;
     chain = 0;
     repeats.clear();
     active();

@@ -17,6 +17,7 @@ from browser.habits import Habits
 from browser.observation import Document, Readiness
 from browser.page import LoadOptions, load
 from browser.parts import find, split_parts
+from browser.right_of_way import RightOfWay
 from tests.browser.pages import Site
 
 FILLER = "<p>" + "This text is here from the start, and there is enough of it. " * 6 + "</p>"
@@ -300,7 +301,7 @@ async def test_case_16_a_frame_that_cannot_be_read_is_counted_and_named(page: Pa
 async def test_case_16_a_guarded_page_leaves_frames_of_other_sites_unread(page: Page, site: Site) -> None:
     site.put("/inner", "<p>Inner.</p>")
     await page.context.add_init_script(GUARD_SCRIPT)
-    guard = await Guard.install(page)
+    guard = await Guard.install(page, RightOfWay())
     guard.arm(site.url("/"))
     document = await read(page, site, f"<p>Here.</p><iframe src='{site.other_url('/inner')}'></iframe>")
     assert (document.markdown, document.unread_frames) == ("Here.", 1)

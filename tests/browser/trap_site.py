@@ -256,7 +256,9 @@ FRAMES = (
         answer=f'<p>text</p><iframe srcdoc="<script>{_POST}</script>"></iframe>',
         reason="sends-post",
     ),
-    PageTrap(name="frame-of-another-origin", answer="<p>text</p><iframe src={elsewhere}/></iframe>", reason=None),
+    PageTrap(
+        name="frame-of-another-origin", answer="<p>text</p><iframe src={elsewhere}/></iframe>", reason="foreign-frame"
+    ),
     PageTrap(name="frame-that-logs-out", answer="<p>text</p><iframe src=/logout></iframe>", reason="effect-path"),
 )
 
