@@ -86,15 +86,19 @@ class WebEnvironment:
 
         Args:
             action: The action.
-            seen: The page it was guessed from, where that is not the one stood on.
+            seen: The page it was guessed from. With it, only links that a person could see on it or on a page visited
+                are let through; without it, an address is judged by itself where it stands on no page.
         """
         here = seen or self._history.here
         url = resolve(action.target, self._history.here) if isinstance(action, Visit) else None
         if url is None or here is None:
             return "not-a-visit"
-        key = page_key(url)
-        standing = [link for link in here.links if page_key(link.url) == key]
-        reasons = [refusal(link, page_url=here.url) for link in standing] or [address_refusal(url, page_url=here.url)]
+        key, pages = page_key(url), (here, *self._history.pages)
+        reasons = [
+            refusal(link, page_url=page.url) for page in pages for link in page.links if page_key(link.url) == key
+        ]
+        if not reasons:
+            reasons = [address_refusal(url, page_url=here.url), "not-a-link" if seen else None]
         return next(filter(None, reasons), None) or self._pool.courtesy.refusal(url)
 
     def lifetime(self, observation: Observation, /) -> Lifetime:

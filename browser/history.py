@@ -39,6 +39,11 @@ class History:
         """The page stood on; None where there is none yet."""
         return self._entries[self._place].observation if self._entries else None
 
+    @property
+    def pages(self) -> list[Observation]:
+        """All pages visited that can still be gone back or forward to."""
+        return [entry.observation for entry in self._entries]
+
     def push(self, observation: Observation) -> None:
         """Go on to a page; those that were gone back from are forgotten."""
         del self._entries[self._place + 1 :]

@@ -256,6 +256,16 @@ def _kill_browsers() -> None:
     psutil.wait_procs(killed, timeout=5)
 
 
+async def test_only_what_a_person_could_see_is_guessed(web_environment: WebEnvironment, site: Website) -> None:
+    await web_environment.step(Visit(site.url + "/"))
+    seen = await web_environment.step(Visit("/a"))
+    assert web_environment.refusal(Visit(site.url + "/b"), seen) is None
+    assert web_environment.refusal(Visit(site.url + "/missing"), seen) is None, "a link of the page before"
+    assert web_environment.refusal(Visit(site.url + "/honeypot"), seen) == "not-a-link"
+    assert web_environment.refusal(Visit(site.url + "/logout"), seen) == "effect-path"
+    assert web_environment.refusal(Back(), seen) == "not-a-visit"
+
+
 async def test_a_redirect_names_the_page_by_both_addresses(web_environment: WebEnvironment, site: Website) -> None:
     await web_environment.step(Visit(site.url + "/"))
     assert web_environment.key(Visit("/old")) != web_environment.key(Visit("/a"))
