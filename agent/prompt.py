@@ -39,9 +39,10 @@ At each turn, think in one or two sentences, then call exactly one tool:
 If you cannot call tools, write the JSON object of one tool, as shown above, on the last line of your reply.
 
 Numbers and references count on the page of the last step only. To read, open links; use controls only where the \
-answer needs them, and never to buy, send, delete or change anything the question does not ask for. Prefer links whose text names what the question asks for. Do \
-not open a page twice. Answer as soon as a page you have read states the answer, only from what you have read, and \
-name the URLs it stands on. If the site does not hold the answer, give an empty answer."""
+answer needs them, and never to buy, send, delete or change anything the question does not ask for. Prefer links \
+whose text names what the question asks for. Do not open a page twice. Answer as soon as a page you have read states \
+the answer, only from what you have read, and name the URLs it stands on. If the site does not hold the answer, give \
+an empty answer."""
 
 DRAFT_INSTRUCTIONS = f"""\
 Another reader looks for the answer to a question on a website, one page at a time. Guess which links of the current \
