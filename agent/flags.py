@@ -40,6 +40,10 @@ Predictor = Annotated[
         " of the page), 'none' (only visited pages are kept).  [default: default]",
     ),
 ]
+Act = Annotated[
+    bool | None,
+    typer.Option("--act/--no-act", help="Let the model click, type and choose, not only read.  [default: off]"),
+]
 MaxGuesses = Annotated[int | None, typer.Option("--max-guesses", help="Guesses taken up a turn.  [default: 3]")]
 PoolSize = Annotated[int | None, typer.Option("--pool-size", help="Pages that may load ahead at once.  [default: 4]")]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", help="Decisions at most.  [default: 10]")]

@@ -14,25 +14,29 @@ from agent.errors import ModelUnreadable
 from agent.prompt import target_messages
 from agent.reply import Reply, excerpt
 from agent.target import Answer, Decision
-from agent.tools import TOOLS
-from browser.action import Action
+from agent.tools import READING_TOOLS, TOOLS
+from browser.action import Action, Reading
 from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
     from agent.model import ChatModel
 
-_SCHEMAS = [tool.schema() for tool in TOOLS]
-
 
 class ModelTarget:
     """Lets a chat model decide.
 
+    Args:
+        model: The model.
+        acting: Whether it may use controls, too; else it is only offered what changes nothing anywhere.
+
     Resource handling: the model stays its owner's; this object holds nothing to close.
     """
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, *, acting: bool = False) -> None:
         self._model = model
+        self._tools = TOOLS if acting else READING_TOOLS
+        self._schemas = [tool.schema() for tool in self._tools]
 
     @property
     def name(self) -> str:
@@ -48,12 +52,12 @@ class ModelTarget:
         """
         first = await self._ask(question, trajectory)
         try:
-            return _decision(read(first), trajectory, first)
+            return _decision(self._read(first), trajectory, first)
         except ModelUnreadable as error:
             correction = str(error)
         second = await self._ask(question, trajectory, correction=correction)
         try:
-            return _decision(read(second), trajectory, first, second)
+            return _decision(self._read(second), trajectory, first, second)
         except ModelUnreadable as error:
             raise ModelUnreadable(
                 f"{self.name} was asked twice for an action and gave none ({error}): {excerpt(_words(second))}",
@@ -63,8 +67,14 @@ class ModelTarget:
     async def _ask(
         self, question: str, trajectory: Sequence[Step[Action, Observation]], *, correction: str = ""
     ) -> Reply:
-        messages = target_messages(question, trajectory, correction=correction)
-        return await self._model.complete(messages, tools=_SCHEMAS)
+        messages = target_messages(question, trajectory, tools=self._tools, correction=correction)
+        return await self._model.complete(messages, tools=self._schemas)
+
+    def _read(self, reply: Reply) -> Choice:
+        choice = read(reply)
+        if self._tools is READING_TOOLS and not isinstance(choice.action, Reading | Answer):
+            raise ModelUnreadable(f"{choice.action} is not among the tools")
+        return choice
 
 
 def _decision(choice: Choice, trajectory: Sequence[Step[Action, Observation]], *replies: Reply) -> Decision:

@@ -79,6 +79,8 @@ class Settings(BaseSettings):
     """Whether likely next pages are loaded while the target thinks."""
     predictor: PredictorName = PredictorName.DEFAULT
     """What guesses which pages these are."""
+    act: bool = False
+    """Whether a model may use controls: click, type, choose; else it only reads."""
     max_guesses: int = Field(3, ge=1, le=16)
     """Guesses taken up a turn at most."""
     pool_size: int = Field(4, ge=1, le=64)

@@ -193,3 +193,6 @@ TOOLS = (
         build=_answer,
     ),
 )
+
+READING_TOOLS = tuple(tool for tool in TOOLS if tool.name in ("visit", "back", "forward", "more", "find", "answer"))
+"""Those that change nothing anywhere: what a model is offered unless a person lets it act."""

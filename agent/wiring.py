@@ -93,7 +93,7 @@ async def open_mind(settings: Settings, question: str, *, embedder: Embedder | N
         if settings.target_name == LOCAL:
             target = await _local_target(target, settings, ranker, stack)
         elif settings.target_name != EMBEDDED:
-            target = ModelTarget(_model(settings, settings.target_name, stack))
+            target = ModelTarget(_model(settings, settings.target_name, stack), acting=settings.act)
         if settings.think:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:

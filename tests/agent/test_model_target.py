@@ -7,8 +7,8 @@ import pytest
 from agent.errors import ModelRefused, ModelUnreadable
 from agent.model_target import ModelTarget
 from agent.target import Answer, Usage
-from agent.tools import TOOLS
-from browser.action import Back, Visit
+from agent.tools import READING_TOOLS, TOOLS
+from browser.action import Back, Click, Visit
 from tests.agent.pages import SITE, page, walk
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Call, Fail, Say, ScriptedEndpoint
@@ -26,7 +26,19 @@ async def test_a_tool_call_is_the_decision() -> None:
     assert decision.thought == "It is there."
     assert decision.usage.output_tokens == 1
     offered = [tool["function"]["name"] for tool in endpoint.requests[0].body["tools"]]
-    assert offered == [tool.name for tool in TOOLS]
+    assert offered == [tool.name for tool in READING_TOOLS]
+
+
+async def test_a_model_acts_only_where_it_may() -> None:
+    click = Say("", calls=[Call("click", '{"reference": "c1"}')])
+    async with ScriptedEndpoint([click, Say('{"tool": "back"}'), click]) as endpoint, connected(endpoint) as model:
+        reader = await ModelTarget(model).decide("Who?", TRAJECTORY)
+        actor = await ModelTarget(model, acting=True).decide("Who?", TRAJECTORY)
+        bodies = [request.body for request in endpoint.requests]
+    assert reader.action == Back()
+    assert "is not among the tools" in bodies[1]["messages"][-1]["content"]
+    assert actor.action == Click("c1")
+    assert [tool["function"]["name"] for tool in bodies[2]["tools"]] == [tool.name for tool in TOOLS]
 
 
 async def test_an_endpoint_without_tools_decides_in_text() -> None:
