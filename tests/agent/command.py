@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.processes import browsers
+
 SPECCACHE = Path(sys.executable).parent / "speccache"
 _OWN = ("OPENAI_", "SPECCACHE_")
 
@@ -37,18 +39,9 @@ class Running:
         assert b"Traceback" not in err, err.decode()
         return Result(code=self.process.returncode or 0, out=out.decode(), err=err.decode())
 
-    def browsers(self) -> list[psutil.Process]:
+    def browsers(self) -> set[psutil.Process]:
         """The Chromium processes it has started."""
-        return [child for child in psutil.Process(self.process.pid).children(recursive=True) if is_browser(child)]
-
-
-def is_browser(process: psutil.Process) -> bool:
-    """Whether a process is a Chromium's main one that still runs."""
-    try:
-        words = process.cmdline()
-    except psutil.Error:
-        return False
-    return "--headless" in words and not any(word.startswith("--type=") for word in words)
+        return browsers(self.process.pid)
 
 
 @asynccontextmanager

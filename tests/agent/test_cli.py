@@ -11,8 +11,9 @@ import psutil
 import pytest
 from aiohttp import web
 
-from tests.agent.command import is_browser, running, speccache
+from tests.agent.command import running, speccache
 from tests.endpoints.scripted import Fail, Rubbish, Say, ScriptedEndpoint
+from tests.processes import is_browser
 from tests.website import Website
 
 

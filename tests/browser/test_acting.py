@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import replace
 
-import psutil
 import pytest
 from aiohttp import web
 
@@ -32,6 +30,7 @@ from browser.pool import BrowserPool, PoolOptions
 from speccache.errors import Unspeculable
 from tests.browser.pages import Site
 from tests.conformance import check_law
+from tests.processes import browsers, kill_browsers
 
 
 @pytest.fixture(scope="module")
@@ -371,6 +370,7 @@ async def test_a_page_that_loads_differently_makes_references_stale(
 
 
 async def test_an_action_is_not_done_twice_when_the_browser_dies(site: Site) -> None:
+    others = browsers()
     async with BrowserPool(PoolOptions(speculation_slots=0)) as pool:
         environment = WebEnvironment(pool, named_hosts={"127.0.0.1"})
         acted = site.put("/acted", "x", held=True)
@@ -379,7 +379,7 @@ async def test_an_action_is_not_done_twice_when_the_browser_dies(site: Site) -> 
         )
         click = asyncio.create_task(environment.step(Click("c1")))
         await acted.requested.wait()
-        _kill_browsers()
+        kill_browsers(but=others)
         assert "Whether it was done" in (await click).text
         acted.gate.set()
         assert "the page" in (await environment.step(Press("Tab"))).text
@@ -403,10 +403,3 @@ async def test_a_cancelled_action_leaves_no_trace_in_the_pool(
     assert "fresh" in (await web_environment.step(Hover("c1"))).text  # the page was loaded again
     await web_environment.aclose()
     assert "foreground=0" in repr(pool)
-
-
-def _kill_browsers() -> None:
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if "--headless" in process.cmdline() and not any(word.startswith("--type=") for word in process.cmdline()):
-                process.kill()

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 
-import psutil
 import pytest
 from aiohttp import web
 
@@ -17,6 +16,7 @@ from browser.errors import SlotCrashed
 from browser.pool import BrowserPool, PoolOptions
 from speccache.errors import Unspeculable
 from tests.conformance import check_law
+from tests.processes import browsers, kill_browsers
 from tests.website import Website
 
 
@@ -226,34 +226,24 @@ async def test_a_cancelled_peek_gives_its_slot_back(
 
 
 async def test_a_killed_browser_costs_a_retry_not_the_page(site: Website) -> None:
+    others = browsers()
     async with BrowserPool(PoolOptions(speculation_slots=1)) as pool:
         environment = WebEnvironment(pool, named_hosts={"127.0.0.1"})
         await environment.step(Visit(site.url + "/"))
         gate = site.shut("/a")
         step = asyncio.create_task(environment.step(Visit("/a")))
         await site.arrived("/a")
-        _kill_browsers()
+        kill_browsers(but=others)
         gate.set()
         assert "alpha text" in (await step).text
-        _kill_browsers()
+        kill_browsers(but=others)
         assert "beta text" in (await environment.step(Visit("/b"))).text
         assert "beta text" in (await environment.peek(Visit("/b"))).text
-        _kill_browsers()
+        kill_browsers(but=others)
         with suppress(SlotCrashed):  # a speculation is not worth a retry
             await environment.peek(Visit("/a"))
         assert "alpha text" in (await environment.peek(Visit("/a"))).text
         await environment.aclose()
-
-
-def _kill_browsers() -> None:
-    killed = []
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.ZombieProcess):
-            if "--headless" in process.cmdline() and not any(word.startswith("--type=") for word in process.cmdline()):
-                process.kill()
-                killed.append(process)
-    assert killed
-    psutil.wait_procs(killed, timeout=5)
 
 
 async def test_only_what_a_person_could_see_is_guessed(web_environment: WebEnvironment, site: Website) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from browser.pool import BrowserPool, PoolOptions
 from browser.priority import lower, restore
-from tests.agent.command import is_browser
+from tests.processes import browsers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a means of the Linux kernel")
 
@@ -55,12 +55,9 @@ def test_a_group_that_is_gone_is_no_error() -> None:
 
 
 async def test_only_the_speculative_browser_is_lowered() -> None:
-    import psutil
-
-    before = set(psutil.Process().children(recursive=True))
+    before = browsers()
     async with BrowserPool(PoolOptions(speculation_slots=1)) as pool:
         async with pool.speculation("owner"):
-            new = [child for child in psutil.Process().children(recursive=True) if child not in before]
-            groups = [process.pid for process in new if is_browser(process)]
+            groups = [process.pid for process in browsers() - before]
             found = sorted(policies(group) for group in groups)
         assert found == [{os.SCHED_OTHER}, {os.SCHED_IDLE}] or found == [{os.SCHED_IDLE}, {os.SCHED_OTHER}]
