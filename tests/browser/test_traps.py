@@ -271,8 +271,9 @@ async def started(pool: BrowserPool, site: Website, *paths: str) -> AsyncIterato
 
 @asynccontextmanager
 async def guessed(pool: BrowserPool, pages: Pages, *paths: str) -> AsyncIterator[Run]:
-    """Begin a run whose guesses are decided."""
-    site = Website({"/": "<p>first</p>", "/plain": "<p>plain text</p>", **pages})
+    """Begin a run whose guesses, all of them links of the first page, are decided."""
+    links = "".join(f"<p><a href='{path}'>Page {number}</a></p>" for number, path in enumerate(paths))
+    site = Website({"/": f"<p>first</p>{links}", "/plain": "<p>plain text</p>", **pages})
     async with started(pool, site, *paths) as run:
         await run.verdicts.on(len(paths))
         yield run
@@ -335,7 +336,7 @@ async def test_a_failed_look_ahead_is_neither_served_nor_felt(pool: BrowserPool)
 
 
 async def test_a_look_ahead_ends_with_its_run(pool: BrowserPool) -> None:
-    site = Website({"/": "<p>first</p>", "/slow": "<p>slow</p>"})
+    site = Website({"/": "<p>first</p><a href='/slow'>Slow</a>", "/slow": "<p>slow</p>"})
     site.shut("/slow")
     async with started(pool, site, "/slow") as run:
         await site.arrived("/slow")

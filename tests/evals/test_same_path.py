@@ -50,7 +50,7 @@ def site() -> Site:
 
 @pytest.fixture
 async def server(site: Site) -> AsyncIterator[SiteServer]:
-    async with SiteServer(site, latency=LatencyModel(time_scale=0.02)) as server:
+    async with SiteServer(site, latency=LatencyModel(time_scale=0.01)) as server:
         yield server
 
 
