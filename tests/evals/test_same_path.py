@@ -13,6 +13,7 @@ from agent.rank_predictor import RankPredictor
 from agent.ranker import LinkRanker
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.target import Answer, Decision
+from agent.walk import WalkTarget
 from agent.wiring import Mind, answer, ask, open_pool
 from browser.action import Action, Visit
 from browser.observation import Observation
@@ -25,6 +26,7 @@ from speccache.events import Event, EventKind
 SITE = build_site()
 ENGLISH = [question for question in SITE.questions if question.lang == "en"]
 CHINESE = [question for question in SITE.questions if question.lang == "zh"]
+PAGES = 5  # read for a question: enough to see whether paths part
 ASKED = [*ENGLISH[::3][:16], *CHINESE[::9][:4]]
 
 
@@ -99,11 +101,16 @@ async def test_a_scripted_target_takes_the_same_path(
 
 @pytest.mark.parametrize("question", ASKED, ids=lambda question: question.id)
 async def test_the_embedded_target_takes_the_same_path(
-    question: Question, server: SiteServer, pool: BrowserPool
+    question: Question, server: SiteServer, pool: BrowserPool, embedder: Embedder
 ) -> None:
-    url = server.url + question.root_path
-    off = await ask(question.question, url, settings=settings(speculation=False), pool=pool)
-    spec = await ask(question.question, url, settings=settings(), pool=pool)
+    outcomes = []
+    for speculation in (False, True):
+        ranker = LinkRanker(embedder)
+        predictor = RankPredictor(question.question, ranker, max_pages=PAGES)
+        mind = Mind(target=WalkTarget(ranker, max_pages=PAGES), predictors=(predictor,) if speculation else ())
+        url = server.url + question.root_path
+        outcomes.append(await answer(question.question, url, mind=mind, settings=settings(), pool=pool))
+    off, spec = outcomes
     assert differences(off, spec) == []
     assert spec.account.hits + spec.account.joins > 0
     assert server.trap_requests() == ()
