@@ -56,7 +56,8 @@ class Pair:
 
 def demo(
     question: Annotated[
-        str | None, typer.Argument(help="A question, or the id of a bundled one; see --list.  [default: a bundled one]")
+        str | None,
+        typer.Argument(help="A question, or the id of a bundled one; see --list.  \\[default: a bundled one]"),
     ] = None,
     list_questions: Annotated[bool, typer.Option("--list", help="List the bundled questions and stop.")] = False,
     think: Annotated[
