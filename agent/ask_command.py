@@ -81,12 +81,15 @@ def _show(outcome: Outcome, *, as_json: bool, quiet: bool) -> None:
         typer.echo(json.dumps(outcome.as_json(), ensure_ascii=False, indent=2))
         return
     if outcome.answer:
-        typer.echo(outcome.answer)
+        typer.echo(outcome.answer if outcome.data is None else json.dumps(outcome.data, ensure_ascii=False, indent=2))
         for source in outcome.sources:
             typer.echo(f"source: {source}")
-    else:
+        if not outcome.support:
+            tell("not supported: none of the pages read says this in these words")
+    if outcome.status != "answered":
         hint = outcome.error.hint if isinstance(outcome.error, AgentError | BrowserError) else ""
-        show_error(outcome.reason, hint=hint)
+        best = " This is the best answer so far." if outcome.answer else ""
+        show_error(f"{outcome.reason}{best}", hint=hint)
         for step in outcome.trajectory:
             tell(f"  read: {step.observation.url}")
     if outcome.target == EMBEDDED:

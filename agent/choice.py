@@ -5,13 +5,13 @@ Invariant: whatever a model writes, reading it gives an `Action`, an `Answer` or
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.arguments import Arguments, encodable
 from agent.errors import ModelUnreadable
+from agent.json_text import objects, whole_object
 from agent.reply import Reply
 from agent.target import Answer
 from agent.tools import TOOLS, Tool
@@ -22,8 +22,6 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 _REACT_ACTION = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(\w+)", re.MULTILINE | re.IGNORECASE)
 _REACT_INPUT = re.compile(r"^[ \t*]*Action Input[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE)
 _REACT_ANSWER = re.compile(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE | re.DOTALL)
-_MAX_OBJECTS = 50
-"""How many opening braces are tried: each try may read the whole rest of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +56,10 @@ def read(reply: Reply) -> Choice:
 
 
 def _from_json(text: str) -> Choice | None:
-    for start in _braces(text):
-        found = _object(text[start:])
-        if found is None:
-            continue
-        name = _tool_name(found)
+    for found in objects(text):
+        name = _tool_name(found.value)
         if name is not None:
-            thought = text[:start].strip().removesuffix("```json").removesuffix("```")
-            return Choice(action=_build(name, _arguments(found)), thought=thought)
+            return Choice(action=_build(name, _arguments(found.value)), thought=found.before)
     return None
 
 
@@ -78,27 +72,9 @@ def _tool_name(found: dict[str, object]) -> str | None:
     return "answer" if "answer" in found and not named else None
 
 
-def _braces(text: str) -> Iterator[int]:
-    start = -1
-    for _ in range(_MAX_OBJECTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        yield start
-
-
-def _object(text: str) -> dict[str, object] | None:
-    """Read the JSON object a text begins with; None where there is none."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text.lstrip())
-    except (ValueError, RecursionError):  # broken, too deep, or a number of too many digits
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def _given(text: str) -> object:
     """Read written arguments: a JSON object, else the first line as it stands."""
-    found = _object(text)
+    found = whole_object(text)
     if found is None and text.lstrip().startswith("{"):
         raise ModelUnreadable("its arguments are broken JSON")
     return text.strip().partition("\n")[0] if found is None else found

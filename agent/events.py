@@ -32,7 +32,10 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """The target decided; `seconds` is how long it thought."""
+    """The target decided; `seconds` is how long it thought.
+
+    Where it reflects, `information` is what it wrote down of the page before, and `satisfied` what its critic found.
+    """
 
     at_seconds: float
     turn: int
@@ -40,6 +43,9 @@ class Decided:
     thought: str
     seconds: float
     usage: Usage
+    calls: int = 0
+    information: str = ""
+    satisfied: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,21 @@ Act = Annotated[
 MaxGuesses = Annotated[int | None, typer.Option("--max-guesses", help="Guesses taken up a turn.  \\[default: 3]")]
 PoolSize = Annotated[int | None, typer.Option("--pool-size", help="Pages that may load ahead at once.  \\[default: 4]")]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", help="Decisions at most.  \\[default: 10]")]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        help="How a model thinks: 'reflexion' (takes notes, and a critic says when they answer), 'react' (one call a"
+        " turn).  \\[default: reflexion]",
+    ),
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", help="File with a JSON schema that the answer is to keep; needs a model.")
+]
+ContextTokens = Annotated[
+    int | None,
+    typer.Option("--context-tokens", help="What one request to the target holds at most.  \\[default: 24000]"),
+]
 Think = Annotated[
     float | None,
     typer.Option("--think", help="Mean seconds of simulated thinking a turn, for a target that decides at once."),
@@ -85,7 +100,16 @@ TraceFile = Annotated[
 ]
 NoTrace = Annotated[bool, typer.Option("--no-trace", help="Write no trace.")]
 
-THINKING: Flags = {"target": Target, "draft": Draft, "base_url": BaseUrl, "max_turns": MaxTurns, "think": Think}
+THINKING: Flags = {
+    "target": Target,
+    "draft": Draft,
+    "base_url": BaseUrl,
+    "strategy": Strategy,
+    "schema_file": SchemaFile,
+    "max_turns": MaxTurns,
+    "context_tokens": ContextTokens,
+    "think": Think,
+}
 """What decides, and for how long."""
 SPECULATING: Flags = {
     "speculation": Speculation,

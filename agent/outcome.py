@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.support import NO_SUPPORT, Support
 from agent.target import Usage
 from browser.action import Action
 from browser.observation import Observation
@@ -42,16 +43,19 @@ class Outcome:
     """The end of a run.
 
     Attributes:
-        status: Whether it was answered: `gave_up` by the target, `limit` of turns reached, or ended by an `error`.
-        answer: The answer; empty where there is none.
+        status: Whether it was answered: `gave_up` by the target, `limit` reached, or ended by an `error`.
+        answer: The answer; at a limit the best that was to be had, empty where there is none.
         sources: Addresses the answer rests on.
-        reason: Why there is no answer, in a sentence; empty where there is one.
+        data: The answer by the schema that was asked for; None where none was.
+        support: Where the answer was found to stand on the pages read.
+        reason: Why it was not answered, in a sentence; empty where it was.
         error: The error that ended the run.
         turns: Decisions the target made.
         trajectory: Every action taken and what came of it.
         shares: Where the time went.
         account: What speculation gained and cost.
         usage: Tokens the target used.
+        calls: Model calls the target took.
         draft_usage: Tokens the draft model used.
         target: Name of the target.
         trace: Where the trace was written; empty where it was not.
@@ -60,6 +64,8 @@ class Outcome:
     status: Status
     answer: str = ""
     sources: tuple[str, ...] = ()
+    data: object = None
+    support: Support = NO_SUPPORT
     reason: str = ""
     error: Exception | None = None
     turns: int = 0
@@ -67,6 +73,7 @@ class Outcome:
     shares: Shares = field(default_factory=Shares)
     account: Account = field(default_factory=Account)
     usage: Usage = field(default_factory=Usage)
+    calls: int = 0
     draft_usage: Usage = field(default_factory=Usage)
     target: str = ""
     trace: str = ""
@@ -79,6 +86,9 @@ class Outcome:
             "status": self.status,
             "reason": self.reason,
             "sources": list(self.sources),
+            "supported": bool(self.support),
+            "passage": self.support.passage,
+            "data": self.data,
             "turns": self.turns,
             "target": self.target,
             "time": {

@@ -1,13 +1,14 @@
 """What models are told: the task, the tools, and the pages seen so far.
 
-Invariants: the same question and trajectory always give the same messages. Everything that comes from a page stands
-inside a fence that no page can close. What is left out leaves a mark that says so.
+Invariants: the same question, trajectory and notes always give the same messages. Everything that comes from a page
+stands inside a fence that no page can close. What is left out leaves a mark that says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from agent.reply import Message
 from agent.tools import TOOLS, Tool
@@ -15,8 +16,7 @@ from browser.action import Action
 from browser.observation import Observation
 from speccache.environment import Step
 
-HISTORY_CHARACTERS = 24_000
-"""How much of the pages before the current one is repeated, together; shared equally among them."""
+_NO_NOTES: Mapping[int, str] = MappingProxyType({})
 
 _FENCE = "untrusted_page"
 # Anything between the bracket and the name may be invisible, so it may not shield the tag. The bound keeps it linear.
@@ -58,30 +58,33 @@ def target_messages(
     trajectory: Sequence[Step[Action, Observation]],
     *,
     tools: Sequence[Tool] = TOOLS,
-    correction: str = "",
+    notes: Mapping[int, str] = _NO_NOTES,
+    limit: int | None = None,
+    closing: str = "",
 ) -> list[Message]:
     """Ask the target for its next action.
 
     Args:
         question: What the run is to find out.
-        trajectory: All that was done and seen, at least one step. The last observation is shown whole, older ones are
-            cut to share `HISTORY_CHARACTERS`.
+        trajectory: All that was done and seen, at least one step.
         tools: What it may do.
-        correction: What was wrong with the reply to this very request, where it is asked again.
+        notes: By step, counted from 0: what was written down of its page, and is shown in the page's place.
+        limit: Characters of the last page that are shown at most; None: all of the part it stands on.
+        closing: What is said at the very end, such as what was wrong with the last reply.
     """
-    *earlier, last = trajectory
-    share = HISTORY_CHARACTERS // max(1, len(earlier))
+    last = len(trajectory) - 1
     parts = [f"Question: {question}"]
-    parts += [
-        f"Step {number}: {_inert(str(step.action))}\n{_page(step.observation, limit=share)}"
-        for number, step in enumerate(earlier, start=1)
-    ]
-    parts.append(f"Step {len(trajectory)}: {_inert(str(last.action))}\n{_page(last.observation)}")
+    for index, step in enumerate(trajectory):
+        seen = step.observation
+        page = noted(seen, notes[index]) if index in notes and index < last else shown(seen, limit=limit)
+        parts.append(f"Step {index + 1}: {_inert(str(step.action))}\n{page}")
+    if trajectory[-1].observation.notice:
+        parts.append(f"Notice: {trajectory[-1].observation.notice}")
     parts.append(f"What is the next action to answer the question: {question}")
-    if correction:
-        parts.append(f"Your last reply could not be used: {correction}. Reply with exactly one tool call.")
+    if closing:
+        parts.append(closing)
     listed = "\n".join(f"- {tool.name}: {tool.purpose} {tool.example()}" for tool in tools)
-    return _messages(_TARGET_INSTRUCTIONS.format(tools=listed), parts)
+    return messages(_TARGET_INSTRUCTIONS.format(tools=listed), parts)
 
 
 def draft_messages(
@@ -105,22 +108,34 @@ def draft_messages(
     parts = [f"Question: {question}"]
     if earlier:
         names = "\n".join(f"{step.observation.url} {_line(step.observation.title)}" for step in earlier)
-        parts.append(f"Pages already read:\n{_fenced(names)}")
-    parts.append(f"Current page:\n{_page(last.observation)}")
+        parts.append(f"Pages already read:\n{fenced(names)}")
+    parts.append(f"Current page:\n{shown(last.observation)}")
     if loaded:
         parts.append(f"Links loaded already, which need no guess: {', '.join(map(str, loaded))}")
     parts.append("Numbers of the links it will open next:")
-    return _messages(DRAFT_INSTRUCTIONS.format(max_guesses=max_guesses), parts)
+    return messages(DRAFT_INSTRUCTIONS.format(max_guesses=max_guesses), parts)
 
 
-def _messages(instructions: str, parts: Sequence[str]) -> list[Message]:
+def messages(instructions: str, parts: Sequence[str]) -> list[Message]:
+    """Put a request together: instructions, and what they are about."""
     # One user message, since some chat templates refuse two in a row. Pages can hold half surrogate pairs.
     content = "\n\n".join(parts).encode("utf-8", "replace").decode("utf-8")
     return [Message(role="system", content=instructions), Message(role="user", content=content)]
 
 
-def _page(observation: Observation, *, limit: int | None = None) -> str:
-    """Render one observation; a page's own words all stand inside the fence, its title and address too."""
+def noted(observation: Observation, note: str) -> str:
+    """Render what was written down of a page, in its place; it repeats the page's words, so it is untrusted too."""
+    head = f"URL: {observation.url}\nTitle: {_line(observation.title)}"
+    return fenced(f"{head}\n\n[Shortened to what was noted of this page]\n{note}")
+
+
+def shown(observation: Observation, *, limit: int | None = None) -> str:
+    """Render one observation; a page's own words all stand inside the fence, its title and address too.
+
+    Args:
+        observation: What was seen.
+        limit: Characters of its text at most; None: all.
+    """
     document = observation.document
     head = [f"URL: {document.url}"]
     if document.title:
@@ -132,16 +147,17 @@ def _page(observation: Observation, *, limit: int | None = None) -> str:
     head += [f"Note: {_line(note)}" for note in (*document.notes, *document.incidents)]
     if document.problem is not None:
         head.append(f"Problem: {_line(document.problem)}")
-    return _fenced("\n".join(head) + "\n\n" + _shortened(observation.text, limit=limit))
+    return fenced("\n".join(head) + "\n\n" + _shortened(observation.text, limit=limit))
 
 
 def _shortened(text: str, *, limit: int | None) -> str:
     if limit is None or len(text) <= limit:
         return text
-    return f"{text[:limit]}\n[… {len(text) - limit} more characters were shown at this step]"
+    return f"{text[:limit]}\n[… {len(text) - limit} more characters of this are not shown: use find]"
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
+    """Put a text that a page wrote, or that repeats what it wrote, behind the fence."""
     return f"<{_FENCE}>\n{_inert(text)}\n</{_FENCE}>"
 
 

@@ -44,6 +44,15 @@ class PredictorName(StrEnum):
     """Nothing: only pages visited before are kept."""
 
 
+class Strategy(StrEnum):
+    """How a model thinks."""
+
+    REFLEXION = "reflexion"
+    """It writes down what each page contributes, and a critic says when that answers the question."""
+    REACT = "react"
+    """It decides, and no more: one call a turn."""
+
+
 class _SettingsFile(TomlConfigSettingsSource):
     """The file, less what decides where a key is sent: a file found in some folder must not redirect a person's key."""
 
@@ -87,6 +96,12 @@ class Settings(BaseSettings):
     """Pages that may load ahead at once."""
     max_turns: int = Field(10, ge=1)
     """Decisions at most."""
+    strategy: Strategy = Strategy.REFLEXION
+    """How a model thinks."""
+    context_tokens: int = Field(24_000, ge=2_000)
+    """What one request to the target holds at most; older pages are replaced by notes."""
+    schema_file: Path | None = None
+    """A JSON schema that the answer is to keep; None: the answer is text."""
     think: float = Field(0.0, ge=0)
     """Mean seconds of simulated thinking a turn; 0: none."""
     settle_seconds: float = Field(5.0, gt=0)

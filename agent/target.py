@@ -36,13 +36,28 @@ class Answer:
     Attributes:
         text: The answer; empty where the target gives up.
         sources: Addresses of the pages it rests on.
+        data: The answer in the shape that was asked for; None where none was.
     """
 
     text: str
     sources: tuple[str, ...] = ()
+    data: object = None
 
     def __str__(self) -> str:
         return f"answer {self.text!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """What a target made of the last observation before it decided.
+
+    Attributes:
+        information: What it wrote down of it; empty where nothing was of use.
+        satisfied: Whether its critic found that all notes together answer the question; None: it was not asked.
+    """
+
+    information: str = ""
+    satisfied: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +68,15 @@ class Decision:
         action: The next action, or the answer.
         thought: The target's reasoning in its own words; may be empty.
         usage: Tokens the decision cost.
+        calls: Model calls it took.
+        reflection: What was made of the last observation; None: the target does not reflect.
     """
 
     action: Action | Answer
     thought: str = ""
     usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    reflection: Reflection | None = None
 
 
 class Target(Protocol):
@@ -70,6 +89,17 @@ class Target(Protocol):
 
     async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
         """Decide the next action from all that was done and seen so far (at least one step).
+
+        Raises:
+            ModelError: The model behind it could not be used.
+        """
+        ...
+
+    async def conclude(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
+        """Give the best answer that what was seen allows, an empty one where it allows none: the run is at a limit.
+
+        Returns:
+            A decision whose action is an `Answer`.
 
         Raises:
             ModelError: The model behind it could not be used.

@@ -196,3 +196,6 @@ TOOLS = (
 
 READING_TOOLS = tuple(tool for tool in TOOLS if tool.name in ("visit", "back", "forward", "more", "find", "answer"))
 """Those that change nothing anywhere: what a model is offered unless a person lets it act."""
+
+ANSWERING_TOOLS = tuple(tool for tool in TOOLS if tool.name == "answer")
+"""What is left when no page can be opened any more."""

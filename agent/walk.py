@@ -43,9 +43,15 @@ class WalkTarget:
         if len(trajectory) < self._max_pages and (open_links := await frontier(question, trajectory, self._ranker)):
             best = open_links[0]
             return Decision(action=Visit(best.link.url), thought=_reason(best, among=len(open_links)))
-        return await self._answer(question, _documents(trajectory))
+        return await self.conclude(question, trajectory)
 
-    async def _answer(self, question: str, documents: tuple[Document, ...]) -> Decision:
+    async def conclude(self, question: str, trajectory: Trajectory, /) -> Decision:
+        """Quote the passage that fits best of all pages read.
+
+        Raises:
+            ConfigurationError: The embedding model is not installed as it should be.
+        """
+        documents = _documents(trajectory)
         quotes = await best_quotes(question, documents, self._ranker.embedder)
         if not quotes:
             return Decision(action=Answer(text=""), thought="Nothing on the pages read has to do with the question.")

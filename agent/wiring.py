@@ -14,6 +14,7 @@ from yarl import URL
 
 from agent.draft_predictor import DraftPredictor
 from agent.embedding import Embedder
+from agent.errors import ConfigurationError
 from agent.events import RunEvent, RunListener
 from agent.loop import Loop
 from agent.model_target import ModelTarget
@@ -22,7 +23,8 @@ from agent.pacing import PacedTarget
 from agent.predictor_choice import Predictors, choose
 from agent.rank_predictor import PRIORS
 from agent.ranker import LinkRanker
-from agent.settings import EMBEDDED, LOCAL, PredictorName, Settings
+from agent.reflexion import ReflexionTarget
+from agent.settings import EMBEDDED, LOCAL, PredictorName, Settings, Strategy
 from agent.target import Target, Usage
 from agent.walk import MAX_PAGES, WalkTarget
 from browser.action import Action, Visit
@@ -89,11 +91,13 @@ async def open_mind(settings: Settings, question: str, *, embedder: Embedder | N
     """
     async with AsyncExitStack() as stack:
         ranker = LinkRanker(embedder or Embedder())
+        if settings.schema_file is not None and settings.target_name in (EMBEDDED, LOCAL):
+            raise ConfigurationError("an answer by a schema needs a model", hint="Name one with --target.")
         target: Target = WalkTarget(ranker)
         if settings.target_name == LOCAL:
             target = await _local_target(target, settings, ranker, stack)
         elif settings.target_name != EMBEDDED:
-            target = ModelTarget(_model(settings, settings.target_name, stack), acting=settings.act)
+            target = _model_target(settings, stack)
         if settings.think:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:
@@ -109,6 +113,18 @@ async def open_mind(settings: Settings, question: str, *, embedder: Embedder | N
             max_pages=MAX_PAGES if settings.target_name in (EMBEDDED, LOCAL) else None,
         )
         yield Mind(target=target, predictors=chosen.predictors, deeper=chosen.deeper, draft=draft)
+
+
+def _model_target(settings: Settings, stack: AsyncExitStack) -> Target:
+    model = _model(settings, settings.target_name, stack)
+    thinking = ReflexionTarget if settings.strategy is Strategy.REFLEXION else ModelTarget
+    target: Target = thinking(model, acting=settings.act, window_tokens=settings.context_tokens)
+    if settings.schema_file is None:
+        return target
+    from agent.structured_target import StructuredTarget, load_schema  # noqa: PLC0415 - few runs ask for it
+
+    schema = load_schema(settings.schema_file)
+    return StructuredTarget(target, model, schema, window_tokens=settings.context_tokens)
 
 
 def _draft(settings: Settings, question: str, stack: AsyncExitStack) -> DraftPredictor | None:

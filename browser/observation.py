@@ -23,7 +23,7 @@ class Readiness(StrEnum):
     CAP = "cap"
     """The time cap came first; the text is what was there by then."""
     NONE = "none"
-    """There was no page to wait for: a download, or the load failed."""
+    """There was no page to wait for: a file came, or the load failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,29 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """A file that a page gave. It lies in quarantine: nothing but our own reading of text ever opens it.
+
+    Attributes:
+        name: Its name, as the site has it, less what a file's name should not hold.
+        url: Where it came from, behind redirects; `blob:` or `data:` where a page made it itself.
+        content_type: Its media type without parameters, lower case; empty where unknown.
+        size_bytes: How much of it came.
+        path: Where it lies, until the pool closes or for good (`PoolOptions.downloads`); None where it was not kept.
+        cut: Whether it was broken off because it is larger than a file may be.
+        problem: Why it was not kept, as a predicate ("is larger than 20 MB"); None where it was.
+    """
+
+    name: str
+    url: str
+    content_type: str = ""
+    size_bytes: int = 0
+    path: str | None = None
+    cut: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
     """Where the time of one load went, in seconds; zero where a stage did not happen."""
 
@@ -89,7 +112,7 @@ class Document:
         requested_url: The address asked for.
         url: The address arrived at, after every redirect and script; equal to `requested_url` where the load failed.
         status: HTTP status of the main document; None where there was no response.
-        download: Name of the file that was offered in place of a page; empty where there was none.
+        download: The file that came in place of a page, whose text this is where it could be read; None for a page.
         content_type: Media type without parameters, lower case; empty where unknown.
         title: The document's title.
         markdown: The whole visible text as markdown; a link is written `[text][12]`, a control `[button "Save"][c3]`.
@@ -100,16 +123,16 @@ class Document:
         timings: Where the load's time went.
         notes: What a reader should know of the reading: a text cut at a limit, a frame that was not read.
         unread_frames: Frames a person sees there whose text could not be had; their addresses are in the notes.
-        incidents: What the page did that nobody asked for: dialogs shown, windows opened, downloads offered.
+        incidents: What the page did that nobody asked for: dialogs shown, windows opened, files offered.
         headers: Those headers of the main document that say for how long and for whom it holds, names in lower case.
-        problem: Why there is no page to read (a failed load, a download that is no text), in a sentence; None if there
-            is one. An HTTP error page with text is a page: its `status` tells.
+        problem: Why there is no page to read (a failed load, a file without text that can be read), in a sentence; None
+            if there is one. An HTTP error page with text is a page: its `status` tells.
     """
 
     requested_url: str
     url: str
     status: int | None = None
-    download: str = ""
+    download: Download | None = None
     content_type: str = ""
     title: str = ""
     markdown: str = ""
@@ -140,10 +163,12 @@ class PageEvent:
     Attributes:
         kind: What it is.
         text: A sentence that tells it.
+        download: The file it is about; None where it is about none.
     """
 
     kind: EventKind
     text: str
+    download: Download | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +182,7 @@ class Observation:
         part: Which part of the document is shown, from 1.
         parts: How many parts the document has; 1 or more.
         events: What happened while something was done on the page; `text` begins with them.
+        notice: What the agent itself has to say, such as why it did not repeat an action; never a page's words.
     """
 
     document: Document
@@ -164,6 +190,7 @@ class Observation:
     part: int = 1
     parts: int = 1
     events: tuple[PageEvent, ...] = ()
+    notice: str = ""
 
     @property
     def url(self) -> str:

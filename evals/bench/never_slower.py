@@ -32,6 +32,10 @@ class Follower:
         """Visit the next page of the path."""
         if len(trajectory) <= len(self._path):
             return Decision(action=Visit(self._path[len(trajectory) - 1]))
+        return await self.conclude(question, trajectory)
+
+    async def conclude(self, question: str, trajectory: Trajectory, /) -> Decision:
+        """Answer with the last page's title."""
         return Decision(action=Answer(text=trajectory[-1].observation.title))
 
 

@@ -12,7 +12,7 @@ from agent.events import Finished, Observed, RunEvent
 from agent.loop import Loop
 from agent.outcome import path_of
 from agent.target import Answer, Decision, Usage
-from browser.action import Action, Visit
+from browser.action import Action, Click, Visit
 from browser.errors import SlotCrashed
 from browser.observation import Document, Observation
 from speccache.environment import Step
@@ -52,7 +52,10 @@ class Script:
         decision = self._decisions.pop(0)
         if isinstance(decision, Exception):
             raise decision
-        return Decision(action=decision, thought="because", usage=Usage(input_tokens=10, output_tokens=1))
+        return Decision(action=decision, thought="because", usage=Usage(input_tokens=10, output_tokens=1), calls=1)
+
+    async def conclude(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
+        return await self.decide(question, trajectory)
 
 
 async def test_walks_until_the_answer() -> None:
@@ -87,11 +90,54 @@ async def test_times_are_shared_out() -> None:
     assert (shares.total_seconds, shares.target_seconds, shares.exposed_seconds) == (14.0, 10.0, 4.0)
 
 
-async def test_a_limit_of_turns() -> None:
-    loop = Loop(Pages(*[page(f"/{n}") for n in range(4)]), Script(*[Visit("/x")] * 3), max_turns=3)
+async def test_at_the_limit_of_turns_there_is_the_best_answer_so_far() -> None:
+    pages = [page(f"/{n}", text=f"The {n}th of 40 boats.") for n in range(4)]
+    best = Answer(text="40 boats", sources=(SITE + "/2",))
+    loop = Loop(Pages(*pages), Script(*[Visit("/x")] * 3, best), max_turns=3)
     outcome = await loop.run("what?", Visit(SITE))
     assert (outcome.status, outcome.turns, len(outcome.trajectory)) == ("limit", 3, 4)
     assert "3 turns" in outcome.reason
+    assert (outcome.answer, outcome.sources, outcome.support.url) == ("40 boats", (SITE + "/2",), SITE + "/2")
+    assert (outcome.calls, outcome.usage.input_tokens) == (4, 40)
+
+
+async def test_a_limit_holds_where_nothing_can_be_summed_up() -> None:
+    script = Script(Visit("/x"), ModelUnreachable("the model is away"))
+    outcome = await Loop(Pages(page("/"), page("/x")), script, max_turns=1).run("what?", Visit(SITE))
+    assert (outcome.status, outcome.answer, outcome.error) == ("limit", "", None)
+    assert "the model is away" in outcome.reason
+
+
+async def test_an_action_that_changes_nothing_is_not_repeated_for_ever() -> None:
+    same = [page("/") for _ in range(3)]
+    target = Script(*[Click("c1")] * 5, Answer(text=""))
+    outcome = await Loop(Pages(*same), target).run("what?", Visit(SITE))
+    notices = [step.observation.notice for step in outcome.trajectory]
+    assert [bool(notice) for notice in notices] == [False, False, False, True, True]
+    assert "Choose another action" in notices[-1]
+    assert (outcome.status, outcome.turns) == ("limit", 5)
+    assert "5 times on a page that stays the same: click c1" in outcome.reason
+
+
+async def test_another_action_ends_the_repetition() -> None:
+    target = Script(*[Click("c1")] * 3, Visit("/b"), Answer(text="42"))
+    outcome = await Loop(Pages(page("/"), page("/"), page("/"), page("/b")), target).run("what?", Visit(SITE))
+    assert outcome.status == "answered"
+
+
+async def test_an_action_on_a_page_that_changes_may_be_repeated() -> None:
+    pages = [page("/", text=f"{n} of 9") for n in range(8)]
+    target = Script(*[Click("c1")] * 7, Answer(text="42"))
+    outcome = await Loop(Pages(*pages), target).run("what?", Visit(SITE))
+    assert (outcome.status, [step.observation.notice for step in outcome.trajectory]) == ("answered", [""] * 8)
+
+
+@pytest.mark.parametrize(("text", "supported"), [("There are 42 of them.", True), ("There are 43 of them.", False)])
+async def test_an_answer_is_checked_against_the_pages_read(text: str, *, supported: bool) -> None:
+    target = Script(Answer(text="42", sources=(SITE + "/",)))
+    outcome = await Loop(Pages(page("/", text=text)), target).run("how many?", Visit(SITE))
+    assert bool(outcome.support) is supported
+    assert outcome.as_json()["supported"] is supported
 
 
 async def test_an_empty_answer_is_giving_up() -> None:

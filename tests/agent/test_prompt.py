@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.prompt import HISTORY_CHARACTERS, draft_messages, target_messages
+from agent.prompt import draft_messages, target_messages
 from agent.tools import TOOLS
 from browser.action import Action, Find
 from browser.observation import Observation
@@ -35,18 +36,23 @@ def test_what_is_odd_about_a_page_is_told() -> None:
     assert "HTTP status: 404\nPart 2 of 3\nNote: a dialog was shown\nProblem: It is a download.\n" in told
 
 
-def test_the_last_page_is_whole_and_older_ones_are_cut_with_a_mark() -> None:
-    long = HISTORY_CHARACTERS * 2
-    told = _told(page("/a", text="a" * long), page("/b", text="b" * long), page("/c", text="c" * long))
-    share = HISTORY_CHARACTERS // 2
-    assert "c" * long in told
-    for letter in "ab":
-        assert f"\n{letter * share}\n[… {long - share} more characters were shown at this step]" in told
-        assert letter * (share + 1) not in told
+def test_notes_stand_in_the_place_of_older_pages_and_never_of_the_last() -> None:
+    steps = walk(page("/a", text="old text"), page("/b", text="new text"))
+    told = target_messages("Who?", steps, notes={0: "It was Ada.", 1: "unused"})[1].content
+    assert "[Shortened to what was noted of this page]\nIt was Ada.\n</untrusted_page>" in told
+    assert "old text" not in told
+    assert "new text" in told
+    assert "unused" not in told
 
 
-def test_a_short_history_is_not_cut() -> None:
-    assert "more characters" not in _told(page("/a", text="a"), page("/b", text="b"))
+def test_what_is_not_shown_of_a_page_leaves_a_mark() -> None:
+    told = target_messages("Who?", walk(page("/a", text="a" * 100)), limit=30)[1].content
+    assert f"\n{'a' * 30}\n[… 70 more characters of this are not shown: use find]" in told
+
+
+def test_a_notice_of_our_own_stands_outside_the_fence() -> None:
+    told = _told(replace(page("/a"), notice="This was not done again."))
+    assert told.index("</untrusted_page>") < told.index("Notice: This was not done again.")
 
 
 def test_every_action_is_told() -> None:
@@ -54,9 +60,8 @@ def test_every_action_is_told() -> None:
     assert "Step 2: find 'some words'\n" in target_messages("Who?", steps)[1].content
 
 
-def test_a_correction_comes_last() -> None:
-    told = target_messages("Who?", walk(page()), correction="no tool was called")[1].content
-    assert told.endswith("could not be used: no tool was called. Reply with exactly one tool call.")
+def test_what_closes_a_request_comes_last() -> None:
+    assert target_messages("Who?", walk(page()), closing="Once more.")[1].content.endswith("\n\nOnce more.")
 
 
 FORGED = [

@@ -9,8 +9,9 @@ import pytest
 
 from agent.embedding import Embedder
 from agent.errors import ModelError
+from agent.support import supports
 from agent.target import Answer, Decision, Usage
-from agent.writer import PASSAGES, WriterTarget, supports
+from agent.writer import PASSAGES, WriterTarget
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.environment import Step
@@ -33,6 +34,9 @@ class ScriptedWalk:
         self.decision = Decision(action=action, thought="walked", usage=Usage(input_tokens=1000))
 
     async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
+        return self.decision
+
+    async def conclude(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
         return self.decision
 
 

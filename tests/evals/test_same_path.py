@@ -41,6 +41,9 @@ class Follower:
     async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
         if len(trajectory) <= len(self._path):
             return Decision(action=Visit(self._path[len(trajectory) - 1]))
+        return await self.conclude(question, trajectory)
+
+    async def conclude(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
         last = trajectory[-1].observation
         return Decision(action=Answer(text=last.title, sources=(last.url,)))
 
