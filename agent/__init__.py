@@ -1,6 +1,10 @@
 """An agent that answers questions from web sites: targets that decide, predictors that guess, and the loop between.
 
-`agent.wiring.ask` answers one question; `agent.cli` is the command line.
+`Agent` is the way in from Python; `agent.cli` is the command line.
 """
 
-__all__: list[str] = []
+from agent.agent import Agent, Question, Run
+from agent.outcome import Outcome
+from agent.settings import Settings, load_settings
+
+__all__ = ["Agent", "Outcome", "Question", "Run", "Settings", "load_settings"]

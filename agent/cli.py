@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 _COMMANDS = {
     "ask": "agent.ask_command:ask",
     "fetch": "agent.fetch_command:fetch",
+    "probe": "agent.probe_command:probe",
     "doctor": "agent.setup_commands:doctor",
     "install-browser": "agent.setup_commands:install_browser",
     "install-model": "agent.setup_commands:install_model",

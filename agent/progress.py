@@ -1,18 +1,24 @@
-"""A run as it happens, for a person who watches: a line for every page read and every thought.
+"""A run as it happens, for a person who watches: a line for each page and each thought, and below them the present.
 
-Invariant: it writes to standard error only, and what it says is readable without colour.
+Invariant: it writes to standard error only, what it says is readable without colour, and where nobody watches (no
+terminal) it says nothing unless asked to.
 """
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
+from typing import Self
 
-from agent.events import Decided, Finished, Observed, RunEvent, Started, Thinking
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+
+from agent.events import Call, CallKind, Concluded, Decided, Finished, Observed, RunEvent, Started
+from agent.live_view import LiveView
 from speccache.events import Event, EventKind
 
 _HOW = {EventKind.HIT: "hit", EventKind.JOIN: "join", EventKind.MISS: "miss", EventKind.DIRECT: "direct"}
+_QUIET_CALLS = (CallKind.REPLY, CallKind.DROP)
+_REFRESHES_PER_SECOND = 8
 
 
 class Progress:
@@ -20,31 +26,36 @@ class Progress:
 
     Args:
         console: Where to; standard error.
-        verbose: Whether guesses and loads are shown one by one, too.
+        verbose: Whether guesses, loads and requests are shown one by one, too; and all of it also without a terminal.
 
-    Resource handling: on a terminal it owns a spinner; `close()` it, or use it as a context manager.
+    Resource handling: on a terminal it owns a live view; `close()` it, or use it as a context manager.
     """
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
         self._verbose = verbose
         self._how = ""
-        self._ahead = 0
-        self._status: Status | None = console.status("") if console.is_terminal else None
+        self._view = LiveView()
+        self._live: Live | None = None
+        if console.is_terminal:
+            self._live = Live(self._view, console=console, transient=True, refresh_per_second=_REFRESHES_PER_SECOND)
 
     def __call__(self, event: RunEvent) -> None:
         """Show one event."""
+        self._view(event)
         match event:
             case Started():
                 self._print(f"[bold]{escape(event.question)}[/bold]  (target: {escape(event.target)})")
-                self._spin("opening the first page")
-            case Thinking():
-                self._spin(f"turn {event.turn}: thinking")
-            case Decided():
+                if self._live is not None:
+                    self._live.start()
+            case Decided() | Concluded():
                 self._print(f"  think {event.seconds:6.2f} s  {escape(_short(event.thought or event.action))}")
-                self._spin("loading")
+                if isinstance(event, Decided) and event.information:
+                    self._print(f"  [dim]noted            {escape(_short(event.information))}[/dim]")
             case Observed():
                 self._observed(event)
+            case Call():
+                self._called(event)
             case Event():
                 self._ahead_of_time(event)
             case Finished():
@@ -56,31 +67,27 @@ class Progress:
         self._print(f"  [cyan]read[/cyan]  {event.seconds:6.2f} s  {how} {escape(_short(what))}  {escape(event.url)}")
         self._how = ""
 
+    def _called(self, event: Call) -> None:
+        if event.kind not in _QUIET_CALLS or self._verbose:
+            reason = f": {escape(_short(event.reason))}" if event.reason else ""
+            self._print(f"    [dim]{event.kind:8} {escape(event.model)} {event.seconds:.2f} s{reason}[/dim]")
+
     def _ahead_of_time(self, event: Event) -> None:
         self._how = _HOW.get(event.kind, self._how)
-        if event.kind is EventKind.LAUNCH:
-            self._ahead += 1
-        elif event.kind in (EventKind.LOAD, EventKind.CANCEL) or (event.kind is EventKind.REFUSE and event.seconds):
-            self._ahead = max(0, self._ahead - 1)
         if self._verbose and event.predictor:
             detail = f" ({event.reason})" if event.reason else f" {event.seconds:.2f} s" if event.seconds else ""
             self._print(f"    [dim]{event.kind:7} {escape(event.action)}{escape(detail)}  by {event.predictor}[/dim]")
 
     def _print(self, line: str) -> None:
-        self._console.print(line, highlight=False, soft_wrap=True)
-
-    def _spin(self, doing: str) -> None:
-        if self._status is not None:
-            ahead = f", {self._ahead} opened ahead" if self._ahead else ""
-            self._status.update(f"{doing}{ahead} …")
-            self._status.start()
+        if self._verbose or self._live is not None:
+            self._console.print(line, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
-        """Take the spinner away; may be called twice."""
-        if self._status is not None:
-            self._status.stop()
+        """Take the live view away; may be called twice."""
+        if self._live is not None:
+            self._live.stop()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

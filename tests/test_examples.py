@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+FOLDER = Path(__file__).parents[1] / "examples"
+ASK = FOLDER / "ask.py"
+EXAMPLES = sorted(set(FOLDER.glob("*.py")) - {ASK})
 MAX_LINES = 40
 GAIN = re.compile(r"(?P<hits>\d+) hits, (?P<misses>\d+) misses; (?P<saved>\d+\.\d\d) s saved")
 
@@ -18,12 +20,25 @@ def test_there_is_an_example_of_each_kind() -> None:
     assert [path.stem for path in EXAMPLES] == ["files", "json_api", "sql"]
 
 
+def run(path: Path, folder: Path) -> list[str]:
+    """Run an example; gives the lines it prints."""
+    command = [sys.executable, "-W", "error", str(path)]
+    outcome = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_LINES
+    return outcome.stdout.splitlines()
+
+
+def test_the_agent_answers_from_python(tmp_path: Path) -> None:
+    first, second, *turns, answer = run(ASK, tmp_path)
+    assert (first, second) == ("answered in 8 turns, supported: True",) * 2
+    assert [line.partition(":")[0] for line in turns] == [f"turn {number}" for number in range(1, 9)]
+    assert "Edwina Pallister" in answer
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_prints_its_hits_and_the_time_saved(path: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", str(path)]
-    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert (outcome.returncode, outcome.stderr) == (0, "")
-    *observations, last = outcome.stdout.splitlines()
+    *observations, last = run(path, tmp_path)
     gain = GAIN.fullmatch(last)
     assert gain, last
     assert len(observations) == 4
@@ -31,4 +46,3 @@ def test_an_example_prints_its_hits_and_the_time_saved(path: Path, tmp_path: Pat
     assert int(gain["misses"]) == 1
     assert 0 <= int(gain["hits"]) <= 3
     assert float(gain["saved"]) > 0
-    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_LINES

@@ -1,0 +1,193 @@
+"""The agent as a library: one browser pool, any number of questions.
+
+Invariant: what `open` opens is closed when its block ends, however it ends; a question that fails gives an outcome that
+says why, and touches no other question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.embedding import Embedder
+from agent.events import RunEvent, RunListener
+from agent.models import Models
+from agent.outcome import Outcome
+from agent.settings import Settings, load_settings
+from agent.structured_target import Schema
+from agent.wiring import ask, checked, open_pool
+from browser.pool import BrowserPool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Something to find out.
+
+    Attributes:
+        text: The question.
+        url: Where to start; https:// is added where no scheme is given.
+    """
+
+    text: str
+    url: str
+
+
+class Run:
+    """One question under way: its events as they happen, then its outcome.
+
+    Iterate over it to follow the run; `await run.outcome()` gives what came of it, iterated over or not.
+    """
+
+    def __init__(self) -> None:
+        self._events: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._task: asyncio.Task[Outcome] | None = None
+
+    def _start(self, work: asyncio.Task[Outcome]) -> None:
+        self._task = work
+        work.add_done_callback(lambda _: self._events.put_nowait(None))
+
+    def _tell(self, event: RunEvent) -> None:
+        self._events.put_nowait(event)
+
+    async def __aiter__(self) -> AsyncIterator[RunEvent]:
+        while (event := await self._events.get()) is not None:
+            yield event
+        self._events.put_nowait(None)  # a second iteration ends, too
+
+    async def outcome(self) -> Outcome:
+        """Wait for the end of the run.
+
+        Raises:
+            ConfigurationError: The settings name no usable model.
+        """
+        if self._task is None:
+            raise RuntimeError("the run was not started: use it as `async with agent.run(...) as run:`")
+        return await asyncio.shield(self._task)
+
+
+class Agent:
+    """Answers questions from web sites, with one pool of browsers for all of them.
+
+    Use it as `async with Agent.open(target="gpt-5-mini") as agent:`.
+
+    Args:
+        settings: How it works.
+        pool: An open pool; it stays its owner's.
+    """
+
+    def __init__(self, settings: Settings, pool: BrowserPool) -> None:
+        self.settings = settings
+        self.pool = pool
+        self._embedder = Embedder()
+        self._models = Models(settings)
+
+    @staticmethod
+    @asynccontextmanager
+    async def open(settings: Settings | None = None, /, **given: Any) -> AsyncIterator[Agent]:
+        """Open a pool of browsers.
+
+        Args:
+            settings: How the agent works; None: as the environment and `speccache.toml` say.
+            given: Single settings by name, before what those say; see `agent.settings.Settings`.
+
+        Raises:
+            ConfigurationError: A setting is wrong.
+            BrowserNotFound: There is no Chromium on this machine.
+            LaunchFailed: It does not start.
+        """
+        chosen = load_settings(**given) if settings is None else settings.model_copy(update=given)
+        async with open_pool(chosen) as pool:
+            agent = Agent(chosen, pool)
+            try:
+                yield agent
+            finally:
+                await agent._models.aclose()
+
+    async def ask(
+        self,
+        question: str,
+        /,
+        *,
+        url: str,
+        schema: Schema | type[BaseModel] | None = None,
+        listeners: Sequence[RunListener] = (),
+    ) -> Outcome:
+        """Answer one question.
+
+        Args:
+            question: What you want to know.
+            url: Where to start; https:// is added where no scheme is given.
+            schema: The shape of `outcome.data`: a JSON schema, or a pydantic model, of which `data` then is one.
+            listeners: Called with every event of the run.
+
+        Cancellation: the run ends, and gives back its pages.
+
+        Raises:
+            ConfigurationError: The settings name no usable model, or there is none for a schema.
+            AddressRefused: The URL is no web address.
+        """
+        if isinstance(schema, type):
+            outcome = await self.ask(question, url=url, schema=schema.model_json_schema(), listeners=listeners)
+            return replace(outcome, data=None if outcome.data is None else schema.model_validate(outcome.data))
+        return await ask(
+            question,
+            checked(url),
+            settings=self.settings,
+            pool=self.pool,
+            listeners=listeners,
+            embedder=self._embedder,
+            schema=schema,
+            models=self._models,
+        )
+
+    @asynccontextmanager
+    async def run(
+        self, question: str, /, *, url: str, schema: Schema | type[BaseModel] | None = None
+    ) -> AsyncIterator[Run]:
+        """Answer one question, and follow how: `async with agent.run(...) as run: async for event in run: ...`.
+
+        Cancellation: leaving the block before the run is over ends it.
+
+        Raises:
+            ConfigurationError: As `ask()`.
+            AddressRefused: As `ask()`.
+        """
+        run = Run()
+        work = self.ask(question, url=url, schema=schema, listeners=[run._tell])  # noqa: SLF001 - two halves of one
+        task = asyncio.create_task(work, name="answer a question")
+        run._start(task)  # noqa: SLF001
+        try:
+            yield run
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def ask_many(self, questions: Iterable[Question], /, *, concurrency: int = 4) -> list[Outcome]:
+        """Answer several questions side by side, in separate sessions on one pool.
+
+        Args:
+            questions: What you want to know, and where to start.
+            concurrency: How many are under way at once.
+
+        Returns:
+            Their outcomes, in the order of the questions.
+
+        Raises:
+            ConfigurationError: As `ask()`.
+            AddressRefused: As `ask()`, before anything is asked.
+        """
+        asked = [replace(question, url=checked(question.url)) for question in questions]
+        room = asyncio.Semaphore(concurrency)
+
+        async def answer(question: Question) -> Outcome:
+            async with room:
+                return await self.ask(question.text, url=question.url)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(answer(question)) for question in asked]
+        return [task.result() for task in tasks]
