@@ -23,7 +23,7 @@ from browser.action import (
     WaitFor,
 )
 from browser.errors import BrowserError
-from browser.observation import Control, Document, Link, Observation, PageEvent, Readiness, Timings
+from browser.observation import Control, Document, Download, Link, Observation, PageEvent, Readiness, Timings
 
 __all__ = [
     "Action",
@@ -33,6 +33,7 @@ __all__ = [
     "Click",
     "Control",
     "Document",
+    "Download",
     "Find",
     "Forward",
     "Hover",

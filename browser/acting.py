@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from browser.action import Click, Interaction, Press, Scroll, SwitchTab, WaitFor
+from browser.action import Click, Interaction, Press, Scroll, SwitchTab, Type, WaitFor
 from browser.allowance import Allowance
+from browser.announcement import announce_action
+from browser.downloads import Downloads
+from browser.effects import effects_on, watch_effects
 from browser.errors import ActionFailed, SlotCrashed, StaleReference
 from browser.event_watch import EventWatch
 from browser.failure import describe, is_dead
-from browser.gesture import TEXT_SECONDS, ElementGesture, do_on, do_with, is_direction
+from browser.gesture import ElementGesture, do_on, do_with, is_direction
 from browser.load_options import LoadOptions
 from browser.observation import Document
 from browser.outcome import Outcome
@@ -29,10 +32,11 @@ from browser.reference import carry_over, find_element, parse
 from browser.reference import describe as name_of
 
 _ACT_SECONDS = 30.0  # for a gesture as a whole, whatever the page does to it
-_ANNOUNCE_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
+_OFFER_SECONDS = 10.0  # for a file that was asked for to begin to come
 
-_ANNOUNCE = "window[Symbol.for('speccache.readiness')]?.act()"
 _COVERED = re.compile(r"- +(<.+>)(?: from (<.+>) subtree)? intercepts pointer events")
+_WHOLE_PAGE = re.compile(r"<(body|html)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +48,13 @@ class Standing:
         shown: The document the agent was shown; its numbers are what references mean.
         live: Every open page as it was last read. That of `page` is another document than `shown` where the agent was
             shown one that had been loaded ahead.
+        downloads: What takes files in that come of the action.
     """
 
     page: Page
     shown: Document
     live: Mapping[Page, Document]
+    downloads: Downloads
 
 
 async def act(standing: Standing, action: Interaction, *, options: LoadOptions, allowance: Allowance) -> Outcome:
@@ -66,22 +72,36 @@ async def act(standing: Standing, action: Interaction, *, options: LoadOptions, 
         SlotCrashed: The page or its browser died; whether the action was done is not known.
     """
     page = standing.page
+    accept = isinstance(action, Click) and action.accept
     try:
-        async with EventWatch(page, accept=isinstance(action, Click) and action.accept) as watch:
+        async with EventWatch(page, accept=accept, options=options, downloads=standing.downloads) as watch:
             failure = await _try(standing, action, allowance=allowance)
             await _let_go(page)
-            opened = await watch.followed(navigate_seconds=options.navigate_timeout_seconds)
+            if failure is None and not watch.navigating:
+                effects = await effects_on(page)
+                failure = effects.invalid if _may_send(action) else None
+                await standing.downloads.begun(effects.files, seconds=_OFFER_SECONDS)
+            opened = await watch.followed()
             after = opened or _page_to_read(page, action)
-            document = await _settled(after, watch, live=standing.live, options=options)
+            try:
+                document = await _settled(after, watch, live=standing.live, options=options)
+            except SlotCrashed:
+                if not watch.has_closed_again(after):
+                    raise
+                after = page
+                document = await _settled(page, watch, live=standing.live, options=options)
+            file = await watch.file()
     except (PlaywrightError, TimeoutError) as error:
         raise SlotCrashed(f"the browser's page died while this was done on it: {action}") from error
     return Outcome(
         page=after,
         document=document,
         moved=after is not page or document.url != standing.shown.url,
+        file=file,
         events=tuple(watch.events),
         failure=failure,
         origins=frozenset(watch.origins),
+        expects_change=not isinstance(action, WaitFor),
     )
 
 
@@ -90,7 +110,8 @@ async def _try(standing: Standing, action: Interaction, *, allowance: Allowance)
     page = standing.page
     try:
         async with asyncio.timeout(_ACT_SECONDS):
-            await _announce(page)
+            await announce_action(page)
+            await watch_effects(page)
             match action:
                 case SwitchTab():
                     _tab(page, action.number)
@@ -133,20 +154,15 @@ async def _with_element(standing: Standing, action: ElementGesture | Scroll, *, 
             await element.dispose()
 
 
-async def _announce(page: Page) -> None:
-    """Tell the page's frames that what happens from now on is an answer, to be waited for."""
-    for frame in page.frames:
-        # A frame may go meanwhile, and of the page itself every later step would say so.
-        with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_ANNOUNCE_SECONDS):
-                await frame.evaluate(_ANNOUNCE)
+def _may_send(action: Interaction) -> bool:
+    return isinstance(action, Click | Press) or (isinstance(action, Type) and action.submit)
 
 
 async def _let_go(page: Page) -> None:
     """Begin to wait for what a gesture sets off; a page that it closed is gone afterwards."""
-    await _announce(page)
+    await announce_action(page)
     with suppress(PlaywrightError, TimeoutError):
-        async with asyncio.timeout(_ANNOUNCE_SECONDS):
+        async with asyncio.timeout(_CLOSE_SECONDS):
             if await page.evaluate("window.closed") and not page.is_closed():
                 await page.wait_for_event("close")
 
@@ -169,15 +185,16 @@ def _page_to_read(page: Page, action: Interaction) -> Page:
 
 async def _settled(page: Page, watch: EventWatch, *, live: Mapping[Page, Document], options: LoadOptions) -> Document:
     """Read the page once what the action set off is over."""
-    numbered, seconds = live.get(page), options.navigate_timeout_seconds
+    numbered = live.get(page)
     # While a document is on its way the browser answers nothing that is asked of the page.
-    await watch.arrived(seconds=seconds)
+    await watch.arrived()
     document = await read_again(page, options=options, numbered=numbered)
     if watch.navigating:
-        await watch.arrived(seconds=seconds)
+        await watch.arrived()
         document = await read_again(page, options=options, numbered=numbered)
     failed = watch.failed
     if failed is not None and page.url.startswith("chrome-error:"):
+        seconds = options.navigate_timeout_seconds
         problem = describe(failed.failure or "", url=failed.url, timeout_seconds=seconds)
         return Document(requested_url=failed.url, url=failed.url, problem=problem)
     return document
@@ -187,15 +204,22 @@ def _element_failed(message: str, *, name: str) -> ActionFailed:
     """Say what kept the browser from using an element, from the log of its tries."""
     covered = list(_COVERED.finditer(message))
     if covered:
-        part, whole = covered[-1].groups()
-        cover = f"{whole}, with {part} on top" if whole else part
-        return ActionFailed(f"{name} is covered by {cover}, so it was left alone. Deal with what covers it first.")
+        return _covered(*covered[-1].groups(), name=name)
     if "not attached" in message or "detached" in message:
         return StaleReference(f"{name} is stale: it went from the page while it was used.")
+    if "performing" in message:
+        return ActionFailed(f"{name} was used, but the page is busy with it: look whether it had an effect.")
     for sign, state in _STATES.items():
         if sign in message:
             return ActionFailed(f"{name} {state}, so it was left alone.")
     return ActionFailed(f"{name}: {_plain(message)}")
+
+
+def _covered(part: str, whole: str | None, *, name: str) -> ActionFailed:
+    if _WHOLE_PAGE.match(part):
+        return ActionFailed(f"{name} lets the pointer through to what lies behind it, so it was left alone.")
+    cover = f"{whole}, with {part} on top" if whole else part
+    return ActionFailed(f"{name} is covered by {cover}, so it was left alone. Deal with what covers it first.")
 
 
 _STATES = {
@@ -211,8 +235,6 @@ _STATES = {
 
 
 def _why_not(message: str, action: Interaction) -> str:
-    if isinstance(action, WaitFor):
-        return f"The text {action.text!r} did not appear within {TEXT_SECONDS:g} seconds."
     return f"This could not be done: {action}. {_plain(message)}"
 
 

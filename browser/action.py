@@ -120,6 +120,8 @@ class Press:
 class Select:
     """Choose an option of a list.
 
+    In a list of several choices it is added to them, or taken out where it is chosen already.
+
     Attributes:
         reference: The list.
         option: The option's label, as shown.

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import quote, quote_plus, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
+from browser.disguise import Disguise
 from browser.errors import ActionFailed
-from browser.observation import Control, Document, Link
-from browser.outcome import Outcome
+from browser.observation import Control, Document, Download, Link
+
+if TYPE_CHECKING:
+    from browser.outcome import Outcome
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+HIDDEN = "[hidden]"
+"""What stands for what must be read nowhere."""
+
 _MIN_CHARACTERS = 4  # a shorter one stands in many texts by chance, and would be known by where it is masked
 
 
@@ -28,6 +35,7 @@ class Secret:
         name: What the agent writes for it, as `{{name}}`; letters, digits and underscores.
         value: What is typed.
         host: Where it may be typed: this host and those below it.
+        secure: Whether it may be typed on pages over TLS only.
 
     Raises:
         ValueError: The name cannot be written as a placeholder, or the value is shorter than four characters.
@@ -36,6 +44,7 @@ class Secret:
     name: str
     value: str
     host: str
+    secure: bool = False
 
     def __post_init__(self) -> None:
         if not _PLACEHOLDER.fullmatch(self.placeholder):
@@ -59,10 +68,17 @@ class Allowance:
     Attributes:
         files: Files that may be uploaded.
         secrets: Secrets that may be typed.
+        hidden: What is sent to sites beside that, such as the value of a header, and must be read nowhere.
     """
 
     files: Sequence[Path] = ()
     secrets: Sequence[Secret] = ()
+    hidden: Sequence[str] = ()
+    _disguise: Disguise = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        stand_ins = dict.fromkeys(self.hidden, HIDDEN) | {each.value: each.placeholder for each in self.secrets}
+        object.__setattr__(self, "_disguise", Disguise(stand_ins))
 
     def file(self, path: str) -> Path:
         """Find a file by its path or its name: what a page says must not decide which files leave the machine.
@@ -84,7 +100,8 @@ class Allowance:
         Raises:
             ActionFailed: One of them is not for that host.
         """
-        host = urlsplit(url).hostname or ""
+        place = urlsplit(url)
+        host = place.hostname or ""
         for secret in self.secrets:
             if secret.placeholder not in text:
                 continue
@@ -92,19 +109,22 @@ class Allowance:
                 raise ActionFailed(
                     f"The secret {secret.name} is for {secret.host} only, not for {host or 'this page'}."
                 )
+            if secret.secure and place.scheme != "https":
+                raise ActionFailed(f"The secret {secret.name} is for pages over https only, and this is none.")
             text = text.replace(secret.placeholder, secret.value)
         return text
 
+    def holds_secret(self, text: str) -> bool:
+        """Tell whether a text has the name of a secret in it, as the address of a page that repeats one does."""
+        return any(secret.placeholder in unquote(text) for secret in self.secrets)
+
     def masked(self, text: str) -> str:
-        """Put the names of secrets in their place, also where they are part of an address."""
-        for secret in sorted(self.secrets, key=lambda secret: -len(secret.value)):
-            for written in (secret.value, quote(secret.value, safe=""), quote_plus(secret.value)):
-                text = text.replace(written, secret.placeholder)
-        return text
+        """Put the names of secrets in their place, however they are written."""
+        return self._disguise.put_on(text)
 
     def masked_document(self, document: Document) -> Document:
         """Return a page without any secret in it."""
-        if not self.secrets:
+        if not self._disguise:
             return document
         return replace(
             document,
@@ -117,6 +137,7 @@ class Allowance:
             incidents=tuple(map(self.masked, document.incidents)),
             notes=tuple(map(self.masked, document.notes)),
             problem=None if document.problem is None else self.masked(document.problem),
+            download=self._masked_download(document.download),
         )
 
     def masked_outcome(self, outcome: Outcome) -> Outcome:
@@ -124,12 +145,25 @@ class Allowance:
         return replace(
             outcome,
             document=self.masked_document(outcome.document),
-            events=tuple(replace(event, text=self.masked(event.text)) for event in outcome.events),
+            file=None if outcome.file is None else self.masked_document(outcome.file),
+            events=tuple(
+                replace(event, text=self.masked(event.text), download=self._masked_download(event.download))
+                for event in outcome.events
+            ),
             failure=None if outcome.failure is None else self.masked(outcome.failure),
         )
 
+    def _masked_download(self, file: Download | None) -> Download | None:
+        return file and replace(file, name=self.masked(file.name), url=self.masked(file.url))
+
     def _masked_link(self, link: Link) -> Link:
-        return replace(link, text=self.masked(link.text), url=self.masked(link.url), context=self.masked(link.context))
+        return replace(
+            link,
+            text=self.masked(link.text),
+            url=self.masked(link.url),
+            context=self.masked(link.context),
+            other_texts=tuple(map(self.masked, link.other_texts)),
+        )
 
     def _masked_control(self, control: Control) -> Control:
         return replace(control, name=self.masked(control.name), state=self.masked(control.state))

@@ -66,17 +66,26 @@ class Chromium:
         return re.search(r"headless[-_]shell", self.executable.name) is not None
 
 
-def find_chromium(configured: Path | None = None) -> Chromium:
+def find_chromium(configured: Path | None = None, *, headed: bool = False) -> Chromium:
     """Find a Chromium: the configured one, else Playwright's own, else the system's. Starts nothing.
+
+    Args:
+        configured: The one to use.
+        headed: Whether it must be able to show a window.
 
     Raises:
         BrowserNotFound: There is none, or the configured path is no executable file.
     """
-    if configured is not None:
-        return _configured(configured)
-    for found in (*_playwright_downloads(), *_system_browsers()):
-        return found
-    raise BrowserNotFound("There is no Chromium on this machine.", hint="run: speccache install-browser")
+    found = [_configured(configured)] if configured is not None else (*_playwright_downloads(), *_system_browsers())
+    for chromium in found:
+        if not (headed and chromium.headless_shell):
+            return chromium
+    if not found:
+        raise BrowserNotFound("There is no Chromium on this machine.", hint="run: speccache install-browser")
+    raise BrowserNotFound(
+        "There is only a headless shell, which has no window.",
+        hint="install the whole browser (chromium or google-chrome), name one with --browser, or leave --headed out",
+    )
 
 
 async def chromium_version(chromium: Chromium, *, timeout_seconds: float = 20.0) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from browser.observation import Document
-from browser.politeness import Politeness
+from browser.politeness import Politeness, PolitenessOptions
 from browser.robots import Robots
 
 
@@ -18,13 +18,19 @@ class Courtesy:
 
     Args:
         proxy: Gives the proxy that robots.txt is fetched through; None: the environment's, if any.
+        loads_per_second: Loads that may begin at one host; None: any number.
 
     Resource handling: owns the fetches of robots.txt under way; close it with `aclose()`.
     """
 
-    def __init__(self, *, proxy: Callable[[], str | None] = lambda: None) -> None:
+    def __init__(
+        self, *, proxy: Callable[[], str | None] = lambda: None, loads_per_second: float | None = None
+    ) -> None:
         self._robots = Robots(proxy=proxy)
-        self._politeness = Politeness(crawl_delay_seconds=self._robots.crawl_delay_seconds)
+        self._politeness = Politeness(
+            crawl_delay_seconds=self._robots.crawl_delay_seconds,
+            options=PolitenessOptions(max_loads_per_second=loads_per_second),
+        )
 
     def prepare(self, url: str) -> None:
         """Begin to find out what the site's robots.txt says, so that it is known when the first guesses come."""
@@ -43,6 +49,10 @@ class Courtesy:
         """
         with self._politeness.load(url):
             yield
+
+    def began(self, url: str) -> None:
+        """Count a real load that begins."""
+        self._politeness.began(url)
 
     def observe(self, document: Document) -> None:
         """Learn from an answer: a host that says 429 or 503 is left alone for as long as it asks."""

@@ -40,7 +40,7 @@ def _by_number(links: tuple[Link, ...], number: int) -> str | None:
 
 
 def _by_text(links: tuple[Link, ...], text: str) -> str | None:
-    urls = {link.url for link in links if _folded(link.text) == _folded(text)}
+    urls = {link.url for link in links if _folded(text) in map(_folded, link.names)}
     return urls.pop() if len(urls) == 1 else None
 
 

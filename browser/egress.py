@@ -4,8 +4,8 @@ Checks of URLs in the browser see names, not addresses, and not every way: redir
 round them. All of these connect, and a connection goes through here. TLS stays end to end: the proxy sees host and
 port, and passes bytes.
 
-Invariant: no connection is opened but to an address that the rule has just given. What is refused and what cannot be
-reached look the same to a page; `failure()` tells the difference to the user.
+Invariant: no connection is opened but to an address that the rule has just given, or to a proxy of the user's own.
+What is refused and what cannot be reached look the same to a page; `failure()` tells the difference to the user.
 
 It asks for no password: Chromium would have every request paused to give one, which switches its HTTP cache off. What
 another program of this machine could reach through it, it reaches without it.
@@ -18,6 +18,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from types import TracebackType
 from typing import Self
 
@@ -28,6 +29,7 @@ from browser.egress_request import MAX_HEAD_BYTES, EgressRequest, read_request
 from browser.egress_rule import EgressRule, is_public
 from browser.errors import AddressRefused
 from browser.failure import describe
+from browser.upstream import Route, Upstream, UpstreamFailed
 from speccache.store import Store
 
 REFUSAL = (
@@ -90,10 +92,20 @@ class EgressProxy:
         rule: What may be dialled; hosts are named to it while the proxy runs.
         limits: What bounds it.
         connect: What dials.
+        route: Which other proxy a URL is reached through. That one looks the name up, so only what the name or a
+            literal address says by itself is judged then.
     """
 
-    def __init__(self, rule: EgressRule, *, limits: EgressLimits | None = None, connect: Connect = connect) -> None:
+    def __init__(
+        self,
+        rule: EgressRule,
+        *,
+        limits: EgressLimits | None = None,
+        connect: Connect = connect,
+        route: Route = lambda _: None,
+    ) -> None:
         self.rule = rule
+        self._route = route
         self._limits = limits or EgressLimits()
         self._connect = connect
         self._server: asyncio.Server | None = None
@@ -160,23 +172,27 @@ class EgressProxy:
                     await self._answer(request, client)
 
     async def _answer(self, request: EgressRequest, client: Connection) -> None:
-        server = await self._dial(request.url)
+        upstream = self._route(request.url)
+        server = await self._dial(request, upstream)
         if server is None:
             client.writer.write(REFUSAL if request.tunnel else b"")
             return
         async with closing(server, flush_seconds=self._limits.close_seconds):
-            await self._relay(request, client, server)
+            await self._relay(request, client, server, upstream)
             client.writer.close()  # the browser shall not wait for what the server still has to take
 
-    async def _dial(self, url: URL) -> Connection | None:
+    async def _dial(self, request: EgressRequest, upstream: Upstream | None) -> Connection | None:
+        url = request.url
         try:
             async with asyncio.timeout(self._limits.connect_seconds):
-                addresses = await self.rule.addresses(url)
-                self._check_itself(url, addresses)
-                server = await self._connect(addresses, url.port or 0)
+                server = await self._connected(request, upstream)
         except AddressRefused as refused:
             self._refused += 1
             self._failures.put(_place(url), f"{refused}.")
+            return None
+        except UpstreamFailed as failed:
+            self._failed += 1
+            self._failures.put(_place(url), f"{failed}.")
             return None
         except OSError as error:
             self._failed += 1
@@ -188,11 +204,22 @@ class EgressProxy:
         self._failures.discard(_place(url))
         return server
 
+    async def _connected(self, request: EgressRequest, upstream: Upstream | None) -> Connection:
+        url = request.url
+        if upstream is not None:
+            self.rule.check(url)
+            return await upstream.connect(url, tunnel=request.tunnel)
+        addresses = await self.rule.addresses(url)
+        self._check_itself(url, addresses)
+        return await self._connect(addresses, url.port or 0)
+
     def _check_itself(self, url: URL, addresses: Sequence[str]) -> None:
         if url.port == self._port and not any(map(is_public, addresses)):
             raise AddressRefused(f"{url} was not opened: it is the browser's own proxy", url=str(url))
 
-    async def _relay(self, request: EgressRequest, client: Connection, server: Connection) -> None:
+    async def _relay(
+        self, request: EgressRequest, client: Connection, server: Connection, upstream: Upstream | None
+    ) -> None:
         async with asyncio.timeout(self._limits.idle_seconds) as deadline:
 
             def progress() -> None:
@@ -203,18 +230,24 @@ class EgressProxy:
                 client.writer.write(_ESTABLISHED)
                 asking = copy(client.reader, server.writer, progress)
             else:
-                asking = _ask(request, client.reader, server.writer, progress)
+                address = upstream.head if upstream else attrgetter("head")
+                asking = _ask(request, client.reader, server.writer, progress, address=address)
             await until_one_ends(asking, copy(server.reader, client.writer, progress))
 
 
 async def _ask(
-    request: EgressRequest, source: asyncio.StreamReader, sink: asyncio.StreamWriter, progress: Callable[[], None]
+    request: EgressRequest,
+    source: asyncio.StreamReader,
+    sink: asyncio.StreamWriter,
+    progress: Callable[[], None],
+    *,
+    address: Callable[[EgressRequest], bytes],
 ) -> None:
     """Send requests on for as long as they go to the same place; a browser asks for another one on a new connection."""
     place = _place(request.url)
     following: EgressRequest | None = request
     while following is not None and not following.tunnel and _place(following.url) == place:
-        sink.write(following.head)
+        sink.write(address(following))
         with suppress(OSError):
             await sink.drain()
         await copy(source, sink, progress, max_bytes=following.body_bytes)

@@ -19,6 +19,7 @@ from typing import Any
 
 from yarl import URL
 
+from browser.address import is_private
 from browser.errors import AddressRefused
 from speccache.flight import Flights
 from speccache.store import Store
@@ -114,12 +115,18 @@ class EgressRule:
             return public
         if named and host not in self._seen_in_public:
             return answers
-        what = "is" if host in answers else "leads to"
-        raise AddressRefused(
-            f"{url} was not opened: {host} {what} a private address that you did not name",
-            url=str(url),
-            hint=f"To allow it, name it: --allow-host {host}",
-        )
+        raise _private(host, url, "is" if host in answers else "leads to")
+
+    def check(self, url: URL) -> None:
+        """Judge a URL whose name is looked up elsewhere, at a proxy: what it leads to there is not known here.
+
+        Raises:
+            AddressRefused: Its domain is on a list, or its host is private by its name or as a literal address.
+        """
+        host = _plain(url.raw_host or "")
+        self._check_lists(host, url)
+        if host not in self._named and (is_private(host) or (_ip(host) is not None and not is_public(host))):
+            raise _private(host, url, "is")
 
     def forget(self, url: URL) -> None:
         """Ask anew for a host that could not be reached."""
@@ -153,6 +160,14 @@ def is_public(address: str) -> bool:
     if ip is None or not ip.is_global or ip.is_multicast or ip.is_reserved:
         return False
     return not any(ip in network for network in _LOCAL)
+
+
+def _private(host: str, url: URL, what: str) -> AddressRefused:
+    return AddressRefused(
+        f"{url} was not opened: {host} {what} a private address that you did not name",
+        url=str(url),
+        hint=f"To allow it, name it: --allow-host {host}",
+    )
 
 
 def _ipv4_within(ip: IPv6Address) -> IPv4Address | None:

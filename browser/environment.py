@@ -8,29 +8,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from playwright.async_api import Page
 
 from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Visit
 from browser.address import check_address, page_key
+from browser.ahead import Ahead
 from browser.allowance import Allowance
-from browser.cookies import ANONYMOUS, cookies_of, fingerprint
 from browser.destination import resolve
 from browser.errors import AddressRefused, SlotCrashed
 from browser.foreground import Foreground
 from browser.freshness import freshness, varies
 from browser.gate import address_refusal, refusal
 from browser.history import History
+from browser.holding import Holding
+from browser.identity import Identity
 from browser.interstitial import is_interstitial
 from browser.observation import Document, Observation, Readiness
-from browser.outcome import told
+from browser.outcome import told, told_of_file
 from browser.page import LoadOptions
 from browser.page_names import PageNames
 from browser.parts import find, split_parts
-from browser.pool import BrowserPool, Slot
-from browser.process import VIEWPORT
-from browser.verdict import unkeepable
+from browser.pool import BrowserPool
+from browser.session import Session
+from browser.slot_queue import Rank
+from browser.storage_state import StorageState
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
 
@@ -44,6 +48,8 @@ class WebEnvironment:
         part_chars: Length of one part of a page, in characters.
         load_options: Limits of one load.
         allowance: What may be uploaded and typed.
+        session: What sites have stored with it; None: one of its own.
+        identity: Who it is to the sites; None: whom the pool's options name.
 
     Resource handling: holds one foreground slot of the pool from its first step on; `aclose()` gives it back.
     """
@@ -56,18 +62,21 @@ class WebEnvironment:
         part_chars: int = 16_000,
         load_options: LoadOptions = LoadOptions(),
         allowance: Allowance = Allowance(),
+        session: Session | None = None,
+        identity: Identity | None = None,
     ) -> None:
         self._pool = pool
         self._named_hosts = frozenset(named_hosts)
         self._part_chars = part_chars
-        self._load_options = load_options
         self._allowance = allowance
         self._owner = object()
         self._closed = False
         pool.egress.rule.allow(self._named_hosts)
-        self._foreground = Foreground(pool, load_options=load_options, allowance=allowance)
+        self._holding = Holding(session or Session(), identity or pool.options.identity)
+        self._foreground = Foreground(pool, self._holding, load_options=load_options, allowance=allowance)
+        self._ahead = Ahead(pool, self._holding, owner=self._owner, load_options=load_options, allowance=allowance)
         self._history = History()
-        self._session = ANONYMOUS
+        self._known_as = self._holding.name
         self._names = PageNames()
 
     def key(self, action: Action, /) -> str | None:
@@ -77,9 +86,9 @@ class WebEnvironment:
         url = resolve(action.target, self._history.here)
         if url is None:
             return None
-        version = self._history.version(url)
-        session = f"{self._session}+{version}" if version else self._session
-        return f"{self._names.key(url)} {session} {VIEWPORT} {self._pool.options.locale}"
+        version, stored = self._history.version(url), self._ahead.storage_name(url)
+        session = self._holding.name + (f"+{version}" if version else "") + (f"~{stored}" if stored else "")
+        return f"{self._names.key(url)} {session} {self._holding.identity.name}"
 
     def refusal(self, action: Action, seen: Observation | None = None, /) -> str | None:
         """Say why an action must not be run ahead; None if it may be.
@@ -140,28 +149,16 @@ class WebEnvironment:
         reason = self.refusal(action)
         if reason is not None or not isinstance(action, Visit):
             raise Unspeculable(reason or "not-a-visit")
-        url, cookies = str(resolve(action.target, self._history.here)), self._foreground.cookies
-        with self._pool.courtesy.load(url):
-            async with self._pool.speculation(self._owner, cookies=cookies) as slot:
-                document = await self._load_guarded(slot, url)
-                slot.cookies = await cookies_of(slot)
-                if fingerprint(slot.cookies) != fingerprint(cookies):
-                    raise Unspeculable("sets-cookie")
+        here = self._history.here
+        url = str(resolve(action.target, here))
+        near = here is None or any(page_key(link.url) == page_key(url) for link in here.links)
+        document = await self._ahead.load(url, rank=Rank.GUESS if near else Rank.DEEPER)
         self._learn(document)
         return self._show(document)
 
-    async def _load_guarded(self, slot: Slot, url: str) -> Document:
-        guard = slot.guard
-        if guard is None:
-            raise Unspeculable("unguarded")
-        guard.arm(url)
-        loaded = await self._pool.load(slot, url, options=self._load_options)
-        document = self._allowance.masked_document(loaded)
-        self._pool.courtesy.observe(document)
-        reason = await guard.verdict() or unkeepable(document)
-        if reason is not None:
-            raise Unspeculable(reason)
-        return document
+    def urgent(self) -> AbstractContextManager[None]:
+        """Let what this environment loads ahead go first, for as long as somebody waits for it."""
+        return self._pool.urgent(self._owner)
 
     def _learn(self, document: Document) -> None:
         self._names.learn_redirect(document.requested_url, document.url)
@@ -169,6 +166,7 @@ class WebEnvironment:
 
     async def adopt(self, action: Action, observation: Observation, /) -> None:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
+        self._ahead.adopt(observation.document)
         self._history.push(observation)
 
     async def live(self) -> Page:
@@ -207,15 +205,16 @@ class WebEnvironment:
         return document
 
     def _see_session(self) -> None:
-        session = fingerprint(self._foreground.cookies)
-        if session != self._session:
+        if self._holding.name != self._known_as:
             self._names = PageNames()  # where a redirect leads depends on who asks
-        self._session = session
+        self._known_as = self._holding.name
 
     async def _interact(self, action: Interaction) -> Observation:
         here = self._history.here
         if here is None or here.document.problem is not None:
             return self._cannot("There is no page to act on.")
+        if here.document.download is not None:
+            return self._cannot("This is a file, which can only be read. Go back to act on the page.")
         if not isinstance(action, Looking):
             self._history.outdate([here.url])  # also where it fails, or is cancelled half-way
         try:
@@ -227,11 +226,16 @@ class WebEnvironment:
         seen = self._show(self._permitted(outcome.document), part=1 if outcome.moved else here.part)
         observation = told(outcome, seen, before=here)
         (self._history.push if outcome.moved else self._history.replace)(observation)
+        if outcome.file is not None:
+            observation = told_of_file(outcome, self._show(self._permitted(outcome.file)))
+            self._history.push(observation)
         return observation
 
     def _permitted(self, document: Document) -> Document:
         try:
-            if document.problem is None:
+            # What a page made by itself has no address that anything could be reached at.
+            is_made_here = document.download is not None and document.url.startswith(("blob:", "data:"))
+            if document.problem is None and not is_made_here:
                 check_address(document.url, named_hosts=self._named_hosts)
         except AddressRefused as refused:
             return Document(requested_url=document.requested_url, url=document.url, problem=f"{refused}.")
@@ -241,7 +245,7 @@ class WebEnvironment:
         if not self._history.move(steps):
             return self._cannot(f"There is no page to go {'back' if steps < 0 else 'forward'} to.")
         here = self._history.here
-        if here is not None and not self._history.holds:
+        if here is not None and here.document.download is None and not self._history.holds:
             document = await self._foreground.look_again(here.document)
             self._see_session()
             self._history.replace(self._show(document))
@@ -274,10 +278,14 @@ class WebEnvironment:
         part = min(part, len(parts))
         return Observation(document=document, text=parts[part - 1], part=part, parts=len(parts))
 
+    async def storage_state(self) -> StorageState:
+        """Return what sites have stored with the session, to be kept for another run."""
+        return await self._foreground.storage_state()
+
     async def aclose(self) -> None:
         """Give the foreground slot back, and what speculation has open for this session."""
         await self._foreground.aclose()
-        await self._pool.forget(self._owner)
+        await self._ahead.aclose()
         if not self._closed:
             self._closed = True
             self._pool.egress.rule.withdraw(self._named_hosts)

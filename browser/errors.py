@@ -7,6 +7,7 @@ BrowserError
 ├── LaunchFailed           a Chromium was found but does not start
 ├── SlotCrashed            page, context or browser died under a load; one retry in a new slot is worth it
 ├── AddressRefused         the address policy forbids it (scheme, private host)
+├── SessionUnusable        a saved session cannot be read or written, or another run has it
 ├── ActionFailed           what was to be done on a page could not be done
 │   └── StaleReference     the element meant is gone, or is no longer what it was
 └── PoolClosed             used after `aclose()`
@@ -57,6 +58,10 @@ class AddressRefused(BrowserError):
     def __init__(self, message: str, *, url: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.url = url
+
+
+class SessionUnusable(BrowserError):
+    """A saved session cannot be read or written, or another run has it."""
 
 
 class ActionFailed(BrowserError):

@@ -11,12 +11,14 @@ from playwright.async_api import Page
 from browser.acting import Standing, act
 from browser.action import Interaction
 from browser.allowance import Allowance
-from browser.cookies import Cookies, cookies_of
 from browser.errors import SlotCrashed
+from browser.holding import Holding
+from browser.loader import longest_seconds
 from browser.observation import Document
 from browser.outcome import Outcome
 from browser.page import LoadOptions, read_again
 from browser.pool import BrowserPool, Slot
+from browser.storage_state import StorageState
 
 
 class Foreground:
@@ -24,21 +26,21 @@ class Foreground:
 
     Args:
         pool: Where its slot comes from.
+        holding: What it holds of its session.
         load_options: Limits of one load.
         allowance: What may be uploaded and typed.
 
     Resource handling: holds one foreground slot of the pool from its first load on; `aclose()` gives it back.
     """
 
-    def __init__(self, pool: BrowserPool, *, load_options: LoadOptions, allowance: Allowance) -> None:
+    def __init__(self, pool: BrowserPool, holding: Holding, *, load_options: LoadOptions, allowance: Allowance) -> None:
         self._pool = pool
+        self._holding = holding
         self._load_options = load_options
         self._allowance = allowance
         self._slot: Slot | None = None
         self._shown: dict[Page, Document] = {}
         self._live: dict[Page, Document] = {}
-        self.cookies: Cookies = ()
-        """The cookies the session held after its last action."""
 
     async def load(self, url: str) -> Document:
         """Load a page in the current tab.
@@ -53,15 +55,22 @@ class Foreground:
 
     async def _load_once(self, url: str) -> Document:
         slot = await self._open_slot()
+        before, address = (self._shown.get(slot.page), self._live.get(slot.page)), slot.page.url
         self._forget(slot.page)
         try:
+            await self._holding.catch_up(slot, url)
             document = await self._pool.load(slot, url, options=self._load_options)
-            self.cookies = await cookies_of(slot)
+            await self._holding.see(slot, slot.page)
         except SlotCrashed:
             slot.crashed = True
             raise
         document = self._allowance.masked_document(document)
-        self._shown[slot.page] = self._live[slot.page] = document
+        if document.download is None:
+            before = document, document
+        elif slot.page.url != address:
+            return document
+        # A file leaves the page as it is.
+        self._stand(slot.page, *before)
         return document
 
     async def live(self, document: Document | None) -> Page:
@@ -71,7 +80,8 @@ class Foreground:
             SlotCrashed: The browser died twice under the load.
         """
         slot = await self._open_slot()
-        if document is not None and not self._turn_to(slot, document):
+        if document is not None and document.download is None and not self._turn_to(slot, document):
+            self._holding.withdraw(document)
             await self.load(document.url)
             slot = await self._open_slot()
             self._shown[slot.page] = document
@@ -89,9 +99,9 @@ class Foreground:
         page, numbered = slot.page, self._live[slot.page]
         self._forget(page)
         try:
-            document = await read_again(page, options=self._load_options, numbered=numbered)
+            async with self._pool.bounded(slot, seconds=longest_seconds(self._load_options)):
+                document = await read_again(page, options=self._load_options, numbered=numbered)
         except SlotCrashed:
-            slot.crashed = True
             return await self.load(document.url)
         document = self._allowance.masked_document(document)
         self._shown[page] = self._live[page] = document
@@ -107,15 +117,14 @@ class Foreground:
         """
         page = await self.live(document)
         slot = await self._open_slot()
-        standing = Standing(page=page, shown=document, live=dict(self._live))
+        assert slot.downloads is not None  # noqa: S101 - only slots that load ahead have none
+        standing = Standing(page=page, shown=document, live=dict(self._live), downloads=slot.downloads)
         self._forget(page)
-        try:
+        async with self._pool.bounded(slot, seconds=2 * longest_seconds(self._load_options)):
+            await self._holding.catch_up(slot)
             done = await act(standing, action, options=self._load_options, allowance=self._allowance)
             outcome = self._allowance.masked_outcome(done)
-            self.cookies = await cookies_of(slot)
-        except SlotCrashed:
-            slot.crashed = True
-            raise
+            await self._holding.see(slot, outcome.page)
         if outcome.page is not page and not page.is_closed():
             self._shown[page], self._live[page] = document, standing.live[page]
         slot.page = outcome.page
@@ -129,15 +138,36 @@ class Foreground:
             slot.page = pages[0]
         return bool(pages)
 
+    def _stand(self, page: Page, shown: Document | None, live: Document | None) -> None:
+        if shown is not None and live is not None:
+            self._shown[page], self._live[page] = shown, live
+
     def _forget(self, page: Page) -> None:
         self._shown.pop(page, None)
         self._live.pop(page, None)
 
     async def _open_slot(self) -> Slot:
         if self._slot is None or not self._slot.alive:
-            await self.aclose()
-            self._slot = await self._pool.foreground(cookies=self.cookies)
+            dead, self._slot = self._slot, None
+            self._shown.clear()
+            self._live.clear()
+            self._slot = await self._new_slot(in_place_of=dead)
+            try:
+                await self._holding.opened(self._slot)
+            except BaseException:
+                await self.aclose()  # it does not hold what it should
+                raise
         return self._slot
+
+    async def _new_slot(self, *, in_place_of: Slot | None) -> Slot:
+        cookies, identity = self._holding.session.cookies, self._holding.identity
+        if in_place_of is None:
+            return await self._pool.foreground(cookies=cookies, identity=identity)
+        return await self._pool.replace(in_place_of, cookies=cookies)
+
+    async def storage_state(self) -> StorageState:
+        """Return what sites have stored with the session."""
+        return await self._holding.state(self._slot if self._slot is not None and self._slot.alive else None)
 
     async def aclose(self) -> None:
         """Give the slot back; may be called twice."""

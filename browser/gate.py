@@ -79,7 +79,8 @@ def refusal(link: Link, *, page_url: str) -> str | None:
     Returns:
         A short, stable reason by which refusals are counted, or None if the link may be opened.
     """
-    return _address_refusal(link.url, page_url) or _attribute_refusal(link) or _text_refusal(link.text.strip())
+    by_text = next(filter(None, (_text_refusal(name.strip()) for name in link.names)), None)
+    return _address_refusal(link.url, page_url) or _attribute_refusal(link) or by_text
 
 
 def address_refusal(url: str, *, page_url: str) -> str | None:

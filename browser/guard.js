@@ -58,6 +58,8 @@
       if (document.URL === "about:blank") return; // a frame's first document, whose window the next one takes over
       navigator.sendBeacon = () => false;
       window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+      for (const method of ["setItem", "removeItem", "clear"]) Storage.prototype[method] = () => {};
+      for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { value: null });
     },
     true,
   );

@@ -30,6 +30,7 @@ _ASIDE = "aside"
 # Without these the page reads the same, so it may be kept.
 _BLAMELESS = (_FOREIGN_FRAME, _ASIDE)
 
+_ANSWER_SECONDS = 5.0
 _READING = ("GET", "HEAD", "OPTIONS")
 _KINDS = ("Document", "XHR", "Fetch", "Ping", "CSPViolationReport", "Other")
 _PATTERNS = [{"urlPattern": "*", "resourceType": kind} for kind in _KINDS]
@@ -74,10 +75,14 @@ class Guard:
         """Say why what the page did forbids to keep it; None where it only read."""
         if self.blocked is not None:
             return self.blocked
-        with suppress(PlaywrightError):
-            done: str | None = await self._page.evaluate("window[Symbol.for('speccache.guard')]?.done ?? null")
-            return done
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await self._done()
         return "gone"
+
+    async def _done(self) -> str | None:
+        done: str | None = await self._page.evaluate("window[Symbol.for('speccache.guard')]?.done ?? null")
+        return done
 
     def arm(self, url: str) -> None:
         """Forget the load before, and expect this address."""

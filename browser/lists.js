@@ -1,8 +1,9 @@
-// Init script: knows the lists of a page that show more of themselves when they are scrolled, and scrolls them for the
-// reader. Runs before readiness.js, so that its own timers are none of the page's.
+// Init script: knows the lists of a page that show more of themselves when they are scrolled, and the places that are
+// filled when they come into view, and scrolls there for the reader. Runs before readiness.js, so that its own timers are
+// none of the page's.
 //
-// Invariant: where nothing on the page waits for scrolling next to something that looks like a list, nothing is scrolled;
-// and every scroll position is put back.
+// Invariant: where nothing on the page waits for scrolling next to something that looks like a list, or in a place that is
+// empty, nothing is scrolled; and every scroll position is put back.
 (() => {
   const KEY = Symbol.for("speccache.lists");
   if (window[KEY]) return;
@@ -12,6 +13,8 @@
   const MIN_SHARE = 0.5; // of what is scrolled; smaller lists are not what the page is about
   const MAX_LISTS = 3; // that are tried on one page
   const MAX_SCREENS = 500; // that one list is scrolled through
+  const MAX_PLACES = 30; // empty ones that are scrolled to
+  const VAIN_PLACES = 3; // so many that stay empty one after the other are the last
   const SENTINEL_CHARACTERS = 60; // what marks the end of a list says at most "Loading more…"
   const ROWS = "li, article, section, div, tr, a, [role=row], [role=listitem], [role=option]";
   const ASIDE = "nav, header, footer, aside, [role=navigation]";
@@ -23,7 +26,7 @@
 
   // ---- who waits for scrolling -------------------------------------------------------------------------------------
 
-  const listening = new Set(); // whose scrolling is listened to
+  const listeners = window[Symbol.for("speccache.listeners")];
   const awaited = new Map(); // element whose coming into view is waited for -> the observer that tells of it
 
   const wrap = (owner, name, note) => {
@@ -31,26 +34,16 @@
     if (typeof native !== "function") return;
     owner[name] = new Proxy(native, {
       apply(target, self, args) {
-        note(self ?? window, args);
+        note(self, args);
         return Reflect.apply(target, self, args);
       },
     });
   };
-  wrap(EventTarget.prototype, "addEventListener", (self, [type]) => type === "scroll" && listening.add(self));
   wrap(window.IntersectionObserver?.prototype, "observe", (self, [element]) => awaited.set(element, self));
   wrap(window.IntersectionObserver?.prototype, "unobserve", (_, [element]) => awaited.delete(element));
-
-  for (const owner of [HTMLElement.prototype, Document.prototype]) {
-    const property = Object.getOwnPropertyDescriptor(owner, "onscroll");
-    if (!property?.set) continue;
-    const set = new Proxy(property.set, {
-      apply(native, self, args) {
-        if (args[0]) listening.add(self);
-        return Reflect.apply(native, self, args);
-      },
-    });
-    Object.defineProperty(owner, "onscroll", { ...property, set });
-  }
+  wrap(window.IntersectionObserver?.prototype, "disconnect", (self) => {
+    for (const [element, observer] of awaited) if (observer === self) awaited.delete(element);
+  });
 
   // ---- what looks like a list --------------------------------------------------------------------------------------
 
@@ -109,10 +102,8 @@
   };
 
   const scrollers = () => {
-    if (window.onscroll) listening.add(window);
-    for (const element of document.querySelectorAll("[onscroll]")) listening.add(element);
     const found = new Set();
-    for (const target of listening) {
+    for (const target of listeners.awaitScrolling()) {
       if (!(target instanceof Element)) found.add(document.scrollingElement);
       else if (target.isConnected && scrolls(target)) found.add(target);
     }
@@ -172,7 +163,7 @@
   const open = async (limits) => {
     const dropping = new Map();
     const cuts = [];
-    for (const scroller of listening.size || awaited.size || window.onscroll ? scrollers() : []) {
+    for (const scroller of scrollers()) {
       const top = scroller.scrollTop;
       const { drops, ended, items } = await grow(scroller, limits);
       scrollTo(scroller, top);
@@ -182,6 +173,34 @@
       dropping.set(rowParent(scroller), scroller);
     }
     return { dropping, cuts };
+  };
+
+  const FILLED = "img, picture, video, iframe, canvas, svg, input";
+
+  // Whether an element waits, empty, to come into view.
+  const isPlace = (element) => {
+    const isEmpty = element.textContent.trim() === "" && !element.matches(FILLED) && !element.querySelector(FILLED);
+    return isEmpty && element.isConnected && element.checkVisibility();
+  };
+
+  // Let what is filled only when it comes into view be filled. Says whether places are left that were not tried.
+  const reveal = async (limits) => {
+    const tried = new Set();
+    const { scrollX, scrollY } = window;
+    let cut = false;
+    for (let vain = 0; vain < VAIN_PLACES && !cut; ) {
+      const place = [...awaited.keys()].find((element) => !tried.has(element) && isPlace(element));
+      if (!place) break;
+      cut = tried.size >= MAX_PLACES || now() >= limits.deadline;
+      tried.add(place);
+      place.scrollIntoView({ block: "center", behavior: "instant" });
+      await frame();
+      await frame(); // observers are told after the frame
+      if (window[READINESS].waits()) await settle(limits.deadline);
+      vain = isPlace(place) ? vain + 1 : 0;
+    }
+    if (tried.size) window.scrollTo({ left: scrollX, top: scrollY, behavior: "instant" });
+    return cut;
   };
 
   // How many rows at the end of those seen are the first of these.
@@ -228,5 +247,5 @@
     return cut;
   };
 
-  Object.defineProperty(window, KEY, { value: Object.freeze({ open, sweep }) });
+  Object.defineProperty(window, KEY, { value: Object.freeze({ open, reveal, sweep }) });
 })();

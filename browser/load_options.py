@@ -25,6 +25,10 @@ class LoadOptions:
         max_controls: Controls that are numbered; those after them are left out.
         max_frames: Frames of other origins that are read, those inside others included.
         max_list_items: Of a list that shows more when it is scrolled.
+        download_seconds: For a file that comes in place of a page, or that an action was answered with.
+        max_download_bytes: Of it; a larger one is broken off on its way.
+        file_seconds: For reading its text.
+        max_file_pages: Of a PDF.
     """
 
     navigate_timeout_seconds: float = 30.0
@@ -38,3 +42,7 @@ class LoadOptions:
     max_controls: int = 2_000
     max_frames: int = 10
     max_list_items: int = 1_000
+    download_seconds: float = 30.0
+    max_download_bytes: int = 20_000_000
+    file_seconds: float = 20.0
+    max_file_pages: int = 300

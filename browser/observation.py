@@ -19,7 +19,7 @@ class Readiness(StrEnum):
     STATIC = "static"
     """Parsed, and nothing on it can still change the text."""
     SETTLED = "settled"
-    """No request, script or short timer pending, and the DOM quiet."""
+    """No request, script or short timer pending; the DOM quiet, where something is in use that cannot be watched."""
     CAP = "cap"
     """The time cap came first; the text is what was there by then."""
     NONE = "none"
@@ -28,16 +28,19 @@ class Readiness(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One visible link of a page.
+    """One address that visible links of a page lead to; those that do the same are one.
 
     Attributes:
-        number: Its number in the document's markdown, from 1.
-        text: Its accessible name: text, else `aria-label`, image `alt`, `title`, else a stand-in from the URL.
+        number: Its number in the document's markdown, from 1. On the live page it means the first of its links.
+        text: Its accessible name: text, else `aria-label`, image `alt`, `title`, else a stand-in from the URL. Of
+            several links, the longest name that can be seen.
         url: Where it leads, absolute, resolved by the browser against the document's base.
         context: Text around it (heading above, sentence or list item it stands in), to tell equal texts apart.
-        rel: The `rel` attribute, lower case, empty where absent.
+        rel: The `rel` attributes, lower case, empty where absent.
         download: Whether it carries a `download` attribute.
         language: The `hreflang` attribute, empty where absent.
+        other_texts: Its further names, labels and titles, those of hidden links to the same address included: they may
+            tell of an effect that the text does not show.
     """
 
     number: int
@@ -47,6 +50,12 @@ class Link:
     rel: str = ""
     download: bool = False
     language: str = ""
+    other_texts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names, the best first."""
+        return (self.text, *self.other_texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +158,7 @@ class Document:
     @property
     def size_bytes(self) -> int:
         """What the document's text occupies in memory, links included."""
-        texts = (text for link in self.links for text in (link.text, link.url, link.context))
+        texts = (text for link in self.links for text in (link.url, link.context, *link.names))
         return sys.getsizeof(self.markdown) + sum(map(sys.getsizeof, texts))
 
 

@@ -9,35 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import mimetypes
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib.resources import files
-from typing import Any
 from urllib.parse import urldefrag
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Response
 
-from browser.collection import collection_pause
+from browser.downloads import Downloads
 from browser.errors import SlotCrashed
 from browser.failure import describe, is_dead
 from browser.habits import Habits
 from browser.incidents import Incidents
 from browser.load_options import LoadOptions
+from browser.loop_courtesy import loop_courtesy
 from browser.observation import Control, Document, Link, Readiness, Timings
 from browser.reading import Snapshot, read
 from browser.renderer import render, render_text
+from browser.scripts import INIT_SCRIPT
 
 __all__ = ["INIT_SCRIPT", "LoadOptions", "load", "read_again"]
-
-INIT_SCRIPT: str = "\n".join(
-    files("browser").joinpath(name).read_text(encoding="utf-8")
-    for name in ("lists.js", "readiness.js", "references.js", "sight.js")
-)
-"""Every context whose pages are loaded here needs it: `context.add_init_script(INIT_SCRIPT)`."""
 
 _LEAVE_SECONDS = 2.0
 _AFTERMATH_SECONDS = 1.0
@@ -63,12 +56,14 @@ async def load(
     options: LoadOptions = _DEFAULT,
     habits: Habits | None = None,
     failure: Callable[[str], str | None] = lambda _: None,
+    downloads: Downloads | None = None,
 ) -> Document:
     """Load a URL with a full document load, and read what a person would see there.
 
-    A load that fails (unknown host, TLS, timeout, download, nothing to read) is a document whose `problem` says why.
-    What `habits` knows of the page makes the wait shorter; what this load shows of it is added. Where the way to the
-    network knows better than the browser why an address could not be reached, `failure` says it.
+    A load that fails (unknown host, TLS, timeout, nothing to read) is a document whose `problem` says why. What
+    `habits` knows of the page makes the wait shorter; what this load shows of it is added. Where the way to the network
+    knows better than the browser why an address could not be reached, `failure` says it. Where the address is that of a
+    file, `downloads` takes it in, and the page goes on to show what it showed; without it, the file is refused.
 
     Cancellation: a page that was not yet read is left at `about:blank`, so that it neither goes on loading nor gets in
     the next load's way.
@@ -79,12 +74,13 @@ async def load(
     started = time.perf_counter()
     habits = Habits() if habits is None else habits
     response: Response | None = None
-    async with Incidents(page) as incidents:
+    async with Incidents(page, downloads=downloads, options=options) as incidents:
         try:
             response = await _go(page, url, options)
+            incidents.expect_no_file()
             committed = time.perf_counter()
             refresh = response.headers.get("refresh", "") if response else ""
-            snapshot = await read(page, options=options, polls=habits.polls(url), refresh=refresh)
+            snapshot = await read(page, options=options, habit=habits.expected(url), refresh=refresh)
         except asyncio.CancelledError:
             await _leave(page)
             raise
@@ -94,9 +90,11 @@ async def load(
         except PlaywrightError as error:
             document = await _explain(page, url, error, incidents=incidents, options=options)
             known = failure(incidents.failed_url or url) if document.problem else None
-            document = replace(document, problem=known or document.problem)
+            waited = Timings(commit_seconds=time.perf_counter() - started)
+            document = replace(document, problem=known or document.problem, timings=waited)
+            response = await incidents.failed_response() if document.download else None
         else:
-            habits.learn(url, snapshot.polls)
+            habits.learn(url, snapshot.seen_habit())
             timings = _timings(snapshot, started=started, committed=committed)
             document = await _document(url, snapshot, timings, options=options)
         return replace(document, incidents=tuple(incidents.notes), headers=_kept(response, document))
@@ -166,10 +164,10 @@ async def _document(url: str, snapshot: Snapshot, timings: Timings, *, options: 
     if content_type.startswith(_NO_TEXT):
         return replace(document, problem=f"{url} is no page with text, it is {content_type}.")
     started = time.perf_counter()
-    with collection_pause.held():
+    with loop_courtesy.held():
         markdown = await _markdown(snapshot, content_type)
-        links = await asyncio.to_thread(_rows, Link, snapshot.links)
-        controls = await asyncio.to_thread(_rows, Control, snapshot.controls)
+        links = await asyncio.to_thread(_links, snapshot.links)
+        controls = await asyncio.to_thread(_controls, snapshot.controls)
     return replace(
         document,
         markdown=markdown,
@@ -190,8 +188,13 @@ async def _markdown(snapshot: Snapshot, content_type: str) -> str:
     return "\n\n".join(filter(None, pieces))
 
 
-def _rows(row: type[Any], batches: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(row(**value) for batch in batches for value in json.loads(batch))
+def _links(batches: Sequence[str]) -> tuple[Link, ...]:
+    rows = (row for batch in batches for row in json.loads(batch))
+    return tuple(Link(**row | {"other_texts": tuple(row.get("other_texts", ()))}) for row in rows)
+
+
+def _controls(batches: Sequence[str]) -> tuple[Control, ...]:
+    return tuple(Control(**row) for batch in batches for row in json.loads(batch))
 
 
 def _cut(full: str, options: LoadOptions) -> tuple[str, ...]:
@@ -215,11 +218,7 @@ async def _explain(
     if page.is_closed() or is_dead(message):
         raise SlotCrashed(f"The browser's page died while it loaded {url}") from error
     if "Download is starting" in message:
-        name = await incidents.wait_for_download(seconds=_AFTERMATH_SECONDS) or "unnamed"
-        incidents.notes.clear()  # the problem says it
-        content_type = mimetypes.guess_type(name)[0] or ""
-        problem = f"{url} is a download ({name}), not a page; the file was not kept."
-        return replace(_failed(url, problem), content_type=content_type, download=name)
+        return await incidents.file(url, seconds=_AFTERMATH_SECONDS)
     if "net::ERR_" in message and "ERR_ABORTED" not in message:
         await incidents.wait_for_error_page(seconds=_AFTERMATH_SECONDS)  # else it comes in the next load's way
     return _failed(url, describe(message, url=url, timeout_seconds=options.navigate_timeout_seconds))

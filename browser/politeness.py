@@ -1,17 +1,18 @@
 """What speculation owes the hosts it loads from.
 
-Invariant: no speculative load starts at a host that asked to be left alone, already carries its share of them, or wants
-more time between two loads. Real actions are neither asked nor slowed down; their answers are only learned from.
+Invariant: no speculative load starts at a host that asked to be left alone, already carries its share of them, wants
+more time between two loads, or has little left of its rate. Real actions are neither asked nor slowed down here; only
+their answers are learned from, and their starts counted.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from yarl import URL
 
@@ -20,7 +21,9 @@ from browser.freshness import http_date_seconds
 from speccache.errors import Unspeculable
 from speccache.store import Store
 
-_OVERLOADED = (429, 503)
+OVERLOADED = (429, 503)
+"""Statuses by which a host says that it has enough to do."""
+
 _REFUSED_HEADER = "cf-speculation-refused"  # Cloudflare's: this page is not for prefetching, whatever the load
 _MAX_DOUBLINGS = 16
 
@@ -31,6 +34,8 @@ class PolitenessOptions:
 
     Attributes:
         max_loads_per_host: Speculative loads that may run at one host at once.
+        max_loads_per_second: Loads of both kinds that may begin at one host; None: any number. One is always left to a
+            real action, which does not ask, so with one or fewer nothing is loaded ahead.
         first_quiet_seconds: How long a host is left alone that is overloaded and does not say for how long; it doubles
             with each such answer in a row.
         max_quiet_seconds: How long a host is left alone at most, and a page that must not be loaded ahead.
@@ -39,6 +44,7 @@ class PolitenessOptions:
     """
 
     max_loads_per_host: int = 4
+    max_loads_per_second: float | None = None
     first_quiet_seconds: float = 30.0
     max_quiet_seconds: float = 600.0
     max_hosts: int = 1024
@@ -52,6 +58,8 @@ class _Host:
     quiet_until_seconds: float = -math.inf
     overloads: int = 0
     """Answers in a row that said so."""
+    starts: deque[float] = field(default_factory=deque)
+    """When the last loads began, as far as the rate wants to know."""
 
 
 _DEFAULT = PolitenessOptions()
@@ -85,23 +93,46 @@ class Politeness:
         """Say why a URL must not be loaded ahead now; None if it may be.
 
         Returns:
-            "speculation-refused", "retry-after", "host-busy" or "crawl-delay".
+            "speculation-refused", "retry-after", "host-busy", "crawl-delay" or "host-rate".
 
         Raises:
             ValueError: It is not a URL.
         """
         if page_key(url) in self._refused_pages:
             return "speculation-refused"
-        host = self._hosts.get(_host_name(url))
+        host = self._hosts.get(host_name(url))
         if host is None:
-            return None
+            return None if self._leaves_one(_Host()) else "host-rate"
         now_seconds = self._clock()
         if now_seconds < host.quiet_until_seconds:
             return "retry-after"
         if host.running >= self.options.max_loads_per_host:
             return "host-busy"
         # Not queued: a real action may join this load, and would wait with it.
-        return "crawl-delay" if now_seconds < host.started_seconds + self._crawl_delay_seconds(url) else None
+        if now_seconds < host.started_seconds + self._crawl_delay_seconds(url):
+            return "crawl-delay"
+        return None if self._leaves_one(host) else "host-rate"
+
+    def began(self, url: str) -> None:
+        """Count a load that begins, speculative or real.
+
+        Raises:
+            ValueError: It is not a URL.
+        """
+        if self.options.max_loads_per_second is not None:
+            starts = self._host(url).starts
+            starts.append(self._clock())
+            if len(starts) > rate_of(self.options.max_loads_per_second).loads:
+                starts.popleft()
+
+    def _leaves_one(self, host: _Host) -> bool:
+        """Whether one more load now still leaves one to a real action."""
+        if self.options.max_loads_per_second is None:
+            return True
+        rate = rate_of(self.options.max_loads_per_second)
+        while host.starts and self._clock() - host.starts[0] >= rate.period_seconds:
+            host.starts.popleft()
+        return len(host.starts) + 1 < rate.loads
 
     @contextmanager
     def load(self, url: str) -> Iterator[None]:
@@ -117,6 +148,7 @@ class Politeness:
         host = self._host(url)
         host.running += 1
         host.started_seconds = self._clock()
+        self.began(url)
         try:
             yield
         finally:
@@ -135,9 +167,9 @@ class Politeness:
         """
         if _REFUSED_HEADER in headers:
             self._refused_pages.put(page_key(url), None)
-        elif status in _OVERLOADED:
+        elif status in OVERLOADED:
             self._leave_alone(self._host(url), headers.get("retry-after", ""))
-        elif status < 500 and _host_name(url) in self._hosts:
+        elif status < 500 and host_name(url) in self._hosts:
             self._host(url).overloads = 0
 
     def _leave_alone(self, host: _Host, retry_after: str) -> None:
@@ -145,7 +177,7 @@ class Politeness:
         if now_seconds >= host.quiet_until_seconds:  # loads that ran side by side are refused together: that is once
             host.overloads += 1
         # A host that asks for no time at all has not said when it will bear more.
-        seconds = _retry_after_seconds(retry_after, now_seconds) or self._back_off_seconds(host)
+        seconds = retry_after_seconds(retry_after, now_seconds=now_seconds) or self._back_off_seconds(host)
         until_seconds = now_seconds + min(seconds, self.options.max_quiet_seconds)
         host.quiet_until_seconds = max(host.quiet_until_seconds, until_seconds)
 
@@ -153,7 +185,7 @@ class Politeness:
         return self.options.first_quiet_seconds * 2.0 ** min(host.overloads - 1, _MAX_DOUBLINGS)
 
     def _host(self, url: str) -> _Host:
-        name = _host_name(url)
+        name = host_name(url)
         host = self._hosts.setdefault(name, _Host())
         self._hosts.move_to_end(name)
         if len(self._hosts) > self.options.max_hosts:
@@ -169,15 +201,34 @@ class Politeness:
         return f"<Politeness running={running} hosts={len(self._hosts)} quiet={quiet} pages={len(self._refused_pages)}>"
 
 
-def _host_name(url: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """So many loads in any period of this length."""
+
+    loads: int
+    period_seconds: float
+
+
+def rate_of(loads_per_second: float) -> Rate:
+    """Express a rate in whole loads."""
+    loads = max(1, int(loads_per_second))
+    return Rate(loads=loads, period_seconds=loads / loads_per_second)
+
+
+def host_name(url: str) -> str:
+    """Name the host of a URL, with its port.
+
+    Raises:
+        ValueError: It is not a URL.
+    """
     parsed = URL(url)
     return f"{parsed.host}:{parsed.port}"
 
 
-def _retry_after_seconds(value: str, now_seconds: float) -> float:
-    """Return for how long `Retry-After` asks (RFC 9110, 10.2.3: seconds or a date); 0 where it asks for nothing."""
+def retry_after_seconds(value: str, *, now_seconds: float) -> float | None:
+    """Return for how long `Retry-After` asks to wait (RFC 9110, 10.2.3: seconds or a date); None: it does not say."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value)
     until_seconds = http_date_seconds(value)
-    return 0.0 if until_seconds is None else max(0.0, until_seconds - now_seconds)
+    return None if until_seconds is None else max(0.0, until_seconds - now_seconds)

@@ -7,76 +7,32 @@ Invariant: a speculation never runs in the process, nor in a slot, that a real a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
-from urllib.request import getproxies
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 
-from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
-from playwright.async_api import Error as PlaywrightError
-
+from browser.browser_pair import BrowserPair
 from browser.cookies import Cookies, give_cookies
 from browser.courtesy import Courtesy
 from browser.egress import EgressProxy
 from browser.egress_rule import EgressRule
+from browser.errands import Errands
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
-from browser.guard import GUARD_SCRIPT, Guard
-from browser.habits import Habits
+from browser.identity import Identity
+from browser.loader import Loader
+from browser.memory_budget import MemoryBudget
 from browser.observation import Document
-from browser.page import INIT_SCRIPT, LoadOptions, load
+from browser.page import LoadOptions
+from browser.pool_options import PoolOptions
+from browser.pool_statistics import PoolStatistics
 from browser.pressure import Pressure
-from browser.process import BrowserProcess, LaunchOptions, end_quietly
 from browser.right_of_way import RightOfWay
+from browser.slot import Slot
+from browser.slot_queue import Lease, Rank, SlotQueue
+from browser.spare import Spare
+from browser.upstream import route_by
 
-# Honest towards the site: it may refuse (503), as it may refuse a browser's own prerendering.
-_PURPOSE = {"Sec-Purpose": "prefetch;prerender"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolOptions:
-    """How large the pool is and how its browsers start.
-
-    Attributes:
-        speculation_slots: Pages that may load ahead at once; 0: no second browser is ever started.
-        locale: The language pages are asked for, as a BCP 47 tag.
-        allowed_domains: The only domains that are reached, with all below them; empty: any.
-        denied_domains: Domains that are never reached, nor any below them.
-        launch: How the browsers are started.
-    """
-
-    speculation_slots: int = 4
-    locale: str = "en-US"
-    allowed_domains: tuple[str, ...] = ()
-    denied_domains: tuple[str, ...] = ()
-    launch: LaunchOptions = field(default_factory=LaunchOptions)
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Slot:
-    """A context with one page.
-
-    Attributes:
-        context: Its cookies, storage and HTTP cache.
-        page: Where pages are loaded.
-        guard: What keeps a speculative page from doing anything but reading; None in the foreground.
-        owner: Whose cookies it holds; None while nobody has used it.
-        cookies: The cookies it is known to hold; None where a load may have changed them.
-        crashed: Whether its page is known to be dead.
-    """
-
-    context: BrowserContext
-    page: Page
-    guard: Guard | None = None
-    owner: Hashable = None
-    cookies: Cookies | None = ()
-    crashed: bool = False
-
-    @property
-    def alive(self) -> bool:
-        """Whether its browser runs and its page is open and not dead."""
-        browser = self.context.browser
-        running = browser is not None and browser.is_connected()
-        return running and not self.crashed and not self.page.is_closed()
+__all__ = ["BrowserPool", "PoolOptions", "PoolStatistics", "Rank", "Slot"]
 
 
 class BrowserPool:
@@ -84,191 +40,261 @@ class BrowserPool:
 
     Use it as `async with BrowserPool(options) as pool:`.
 
-    Resource handling: owns the driver, both browsers and every slot; all are gone when the block ends, however it ends.
+    Args:
+        options: How large it is.
+        clock: Where the time comes from, in seconds.
+
+    Resource handling: owns the driver, both browsers, every slot and a folder for their temporary files; all are gone
+    when the block ends, however it ends. What a killed run could not remove, the next one removes.
     """
 
-    def __init__(self, options: PoolOptions = PoolOptions()) -> None:
+    def __init__(self, options: PoolOptions = PoolOptions(), *, clock: Callable[[], float] = time.monotonic) -> None:
         self.options = options
+        self._clock = clock
         self._stack = AsyncExitStack()
-        self._proxy: str | None = None
-        self.courtesy = Courtesy(proxy=lambda: self._proxy)
+        self.courtesy = Courtesy(proxy=lambda: self.egress.url, loads_per_second=options.host_loads_per_second)
         """What all sessions know of the hosts they visit."""
-        self.egress = EgressProxy(
-            EgressRule(allowed_domains=options.allowed_domains, denied_domains=options.denied_domains)
-        )
+        rule = EgressRule(allowed_domains=options.allowed_domains, denied_domains=options.denied_domains)
+        self.egress = EgressProxy(rule, route=route_by(options.proxy))
         """The only way out of both browsers."""
-        self.pressure = Pressure()
+        way = RightOfWay()
+        self._pair = BrowserPair(options, proxy=lambda: self.egress.url, right_of_way=way, clock=clock)
+        self.pressure = Pressure(groups=lambda: self._pair.background_groups)
         """Whether the machine has room for speculation."""
-        self._foreground: BrowserProcess | None = None
-        self._background: BrowserProcess | None = None
-        self._vacancies = asyncio.Semaphore(max(options.speculation_slots, 1))
-        self._idle: list[Slot] = []
-        self._leased: set[Slot] = set()
-        self._foreground_slots: set[Slot] = set()
-        self._habits = Habits()
-        self._right_of_way = RightOfWay()
-        self._warming: set[asyncio.Task[None]] = set()
+        self._memory = MemoryBudget(
+            max_mib=options.max_memory_mib, browsers=lambda: self._pair.running, changed=self._recycle, clock=clock
+        )
+        self._spare = Spare(self._pair.open, drop=self._pair.drop, right_of_way=way, memory=self._memory)
+        self._queue = SlotQueue(
+            live=options.foreground_slots,
+            ahead=options.speculation_slots,
+            memory=self._memory,
+            drop=self._pair.drop,
+            has_spare=lambda: self._spare.ready,
+            ageing_seconds=options.ageing_seconds,
+            clock=clock,
+        )
+        self._loader = Loader(
+            options, courtesy=self.courtesy, right_of_way=way, failure=self.egress.failure, suspect=self._pair.suspect
+        )
+        self._held: dict[Slot, Lease] = {}
+        self._warming, self._open = Errands(), False
+        self._replaced = self._recycled_slots = 0
 
     async def __aenter__(self) -> BrowserPool:
-        playwright = await self._stack.enter_async_context(_driver(self.options.launch.close_seconds))
-        await self._stack.enter_async_context(self.egress)
-        # Behind a proxy of the user's own, that one is the way out, and the addresses it reaches are its business.
-        self._proxy = None if {"http", "https", "all"} & getproxies().keys() else self.egress.url
-        launch, proxy = self.options.launch, self._proxy
-        self._foreground = BrowserProcess(playwright, options=launch, proxy=proxy)
-        self._stack.push_async_callback(self._foreground.aclose)
-        self._background = BrowserProcess(playwright, options=launch, background=True, proxy=proxy)
-        self._stack.push_async_callback(self._background.aclose)
-        self._stack.push_async_callback(self.courtesy.aclose)
-        background = self._background
-        self.pressure = Pressure(group=lambda: background.group)
-        self._stack.push_async_callback(self.pressure.aclose)
-        self._stack.push_async_callback(self._stop_warming)
         try:
-            await self._foreground.start()  # a machine without a browser says so before anything is asked
+            await self._start()
         except BaseException:
             await self.__aexit__()
             raise
         return self
 
+    async def _start(self) -> None:
+        await self._stack.enter_async_context(self.egress)
+        self._stack.push_async_callback(self._pair.aclose)
+        self._stack.push_async_callback(self._spare.aclose)
+        self._stack.push_async_callback(self.courtesy.aclose)
+        self._stack.push_async_callback(self.pressure.aclose)
+        self._stack.push_async_callback(self._memory.aclose)
+        self._stack.push_async_callback(self._warming.aclose, seconds=self.options.launch.close_seconds)
+        await self._pair.start()
+        self._open = True
+        self._memory.start()
+        self._spare.prepare()
+
     async def __aexit__(self, *_: object) -> None:
-        self._foreground, self._background = None, None
+        self._open = False
+        self._queue.close()
+        self._held.clear()
         await asyncio.shield(asyncio.create_task(self._stack.aclose(), name="close browser pool"))
 
-    async def foreground(self, *, cookies: Cookies = ()) -> Slot:
-        """Open a slot for real actions; give it back with `discard()`.
+    async def foreground(self, *, cookies: Cookies = (), identity: Identity | None = None) -> Slot:
+        """Lease a slot for real actions, waiting for its turn; give it back with `discard()`.
+
+        Who it is to the sites is for the pool's options to say, where it is None.
 
         Raises:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
             SlotCrashed: It died meanwhile; asking again is worth it.
+            PoolClosed: The pool is not open, or was closed meanwhile.
         """
-        slot = await self._open(self._process(self._foreground))
-        self._foreground_slots.add(slot)
-        if cookies:
-            await give_cookies(slot, cookies)
+        self._check_open()
+        lease = await self._queue.lease(None, Rank.ACTION)
+        return await self._fill(lease, cookies, identity or self.options.identity)
+
+    async def replace(self, slot: Slot, *, cookies: Cookies = ()) -> Slot:
+        """Open a slot in place of one that died, in its turn.
+
+        Raises:
+            BrowserError: As `foreground()`; there is no slot then.
+        """
+        lease = self._held.pop(slot, None)
+        if lease is None:
+            return await self.foreground(cookies=cookies, identity=slot.identity)
+        self._replaced += 1
+        self._pair.drop(slot)
+        self._recycle()
+        return await self._fill(lease, cookies, slot.identity)
+
+    async def _fill(self, lease: Lease, cookies: Cookies, identity: Identity) -> Slot:
+        slot = None
+        try:
+            if lease.spare:
+                lease.spare = False
+                slot = await self._spare.take()
+            slot = await self._pair.fit(slot, identity, ahead=False)
+            if cookies:
+                await give_cookies(slot, cookies)
+        except BaseException:
+            self._queue.give_back(lease)
+            if slot is not None:
+                self._pair.drop(slot)
+            raise
+        self._held[slot] = lease
         return slot
 
+    async def discard(self, slot: Slot) -> None:
+        """Give back a slot for real actions, which is closed for good; may be called twice."""
+        lease = self._held.pop(slot, None)
+        if lease is not None:
+            self._queue.give_back(lease)
+            await self._pair.close(slot)
+            self._recycle()
+
     @asynccontextmanager
-    async def speculation(self, owner: Hashable, *, cookies: Cookies = ()) -> AsyncIterator[Slot]:
+    async def speculation(
+        self, owner: Hashable, *, cookies: Cookies = (), rank: Rank = Rank.GUESS, identity: Identity | None = None
+    ) -> AsyncIterator[Slot]:
         """Lease a speculative slot, with these cookies and nothing of any other owner in it.
 
         Raises:
+            Unspeculable: There is no such slot, and there will be none.
             BrowserError: As `foreground()`.
         """
-        async with self._vacancies:
-            slot = await self._take_idle(owner)
-            self._leased.add(slot)
-            try:
-                if slot.cookies is None or list(slot.cookies) != list(cookies):
-                    await give_cookies(slot, cookies)
-                slot.cookies = None
-                yield slot
-            except SlotCrashed:
-                slot.crashed = True
-                raise
-            finally:
-                self._leased.discard(slot)
-                # A navigation that was blocked ends in an error page of the browser, in the way of the next load.
-                if slot.alive and not (slot.guard and slot.guard.blocked):
-                    self._idle.append(slot)
-                else:
-                    await self.discard(slot)
-
-    async def _take_idle(self, owner: Hashable) -> Slot:
-        for wanted in (owner, None):
-            for slot in [slot for slot in self._idle if slot.owner == wanted]:
-                self._idle.remove(slot)
-                if slot.alive:
-                    slot.owner = owner
-                    return slot
-        if self._idle and len(self._idle) + len(self._leased) >= self.options.speculation_slots:
-            await self.discard(self._idle.pop(0))  # another owner's: its storage must not be seen by this one
-        slot = await self._open(self._process(self._background), guarded=True)
-        slot.owner = owner
-        return slot
-
-    async def _open(self, process: BrowserProcess, *, guarded: bool = False) -> Slot:
-        context = await process.new_context(locale=self.options.locale, headers=_PURPOSE if guarded else {})
+        self._check_open()
+        lease = await self._queue.lease(owner, rank)
+        slot = lease.slot
         try:
-            async with asyncio.timeout(self.options.launch.launch_seconds):
-                await context.add_init_script(INIT_SCRIPT)
-                if guarded:
-                    await context.add_init_script(GUARD_SCRIPT)
-                page = await context.new_page()
-                slot = Slot(
-                    context=context, page=page, guard=await Guard.install(page, self._right_of_way) if guarded else None
-                )
-                page.on("crash", lambda _: setattr(slot, "crashed", True))
-                return slot
-        except (PlaywrightError, TimeoutError) as error:
-            await end_quietly(context.close(), seconds=self.options.launch.close_seconds)
-            raise SlotCrashed("the browser died while a page was being opened") from error
+            slot = await self._pair.fit(slot, identity or self.options.identity, ahead=True)
+            slot.owner = owner
+            if slot.cookies is None or list(slot.cookies) != list(cookies):
+                await give_cookies(slot, cookies)
+            slot.cookies = None
+            yield slot
+        except SlotCrashed:
+            if slot is not None:
+                slot.crashed = True
+            raise
+        finally:
+            self._give_back(lease, slot)
+
+    def _give_back(self, lease: Lease, slot: Slot | None) -> None:
+        worn = slot is not None and slot.wear.is_slot_due(self.options.recycling, now_seconds=self._clock())
+        self._recycled_slots += worn
+        if slot is not None and (worn or not slot.reusable):
+            self._pair.drop(slot)
+            slot = None
+        self._queue.give_back(lease, idle=slot)
+        self._recycle()
 
     async def load(self, slot: Slot, url: str, *, options: LoadOptions) -> Document:
         """Load a URL in a slot, with what all sessions have learned of its site.
 
+        A real load waits for its host where that is asked too often, and is tried once more where the host asks for
+        that; the document's notes say so.
+
         Raises:
             SlotCrashed: The slot died.
         """
-        with nullcontext() if slot.guard else self._right_of_way.held():
-            return await load(slot.page, url, options=options, habits=self._habits, failure=self.egress.failure)
+        try:
+            return await self._loader.load(slot, url, options=options)
+        finally:
+            self._recycle()
 
-    def urgent(self) -> AbstractContextManager[None]:
-        """Give speculation the priority of a real action, for as long as one waits for its load."""
-        return self._process(self._background).urgent()
+    def bounded(self, slot: Slot, *, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Bound what is done with a slot, which keeps limits of its own as long as its browser answers at all.
 
-    async def discard(self, slot: Slot) -> None:
-        """Close a slot for good."""
-        self._foreground_slots.discard(slot)
-        if slot.guard is not None:
-            await slot.guard.aclose()
-        await end_quietly(slot.context.close(), seconds=self.options.launch.close_seconds)
+        Raises:
+            SlotCrashed: It took longer; the slot is dead then.
+        """
+        return self._loader.bounded(slot, seconds=seconds)
+
+    @contextmanager
+    def urgent(self, owner: Hashable = None) -> Iterator[None]:
+        """Give speculation the priority of a real action, for as long as one waits for its load.
+
+        Args:
+            owner: Whose load it is; where that still waits for a slot, it goes before guesses.
+        """
+        if owner is not None:
+            self._queue.promote(owner)
+        with self._pair.urgent():
+            yield
 
     async def forget(self, owner: Hashable) -> None:
         """Close the idle slots of an owner that is done: nobody else may see what is in them."""
-        for slot in [slot for slot in self._idle if slot.owner is owner]:
-            self._idle.remove(slot)
-            await self.discard(slot)
+        self._queue.drop_idle(lambda slot: slot.owner is owner)
+
+    def resize(self, *, speculation_slots: int) -> None:
+        """Change how many pages may load ahead at once: more from now on, fewer as those that load come back."""
+        self._queue.resize(speculation_slots)
 
     def warm(self) -> None:
         """Open the speculative slots in the background, so that the first guesses find them ready."""
-        process = self._process(self._background)
+        self._check_open()
         self.pressure.start()
-        for _ in range(self.options.speculation_slots - len(self._idle) - len(self._leased) - len(self._warming)):
-            task = asyncio.create_task(self._warm_one(process), name="warm a slot")
-            self._warming.add(task)
-            task.add_done_callback(self._warming.discard)
+        while (lease := self._queue.try_lease()) is not None:
+            self._warming.run(self._warm_one(lease), name="warm a slot")
 
-    async def _warm_one(self, process: BrowserProcess) -> None:
-        # Only a head start: where it fails, the lease that needs the slot reports why.
-        with suppress(BrowserError):
-            async with self._vacancies:
-                self._idle.append(await self._open(process, guarded=True))
+    async def _warm_one(self, lease: Lease) -> None:
+        slot = None
+        try:
+            # Only a head start: where it fails, the lease that needs the slot reports why.
+            with suppress(BrowserError):
+                slot = await self._pair.open(ahead=True)
+        finally:
+            self._queue.give_back(lease, idle=slot)
 
-    async def _stop_warming(self) -> None:
-        for task in self._warming:
-            task.cancel()
-        if self._warming:
-            await asyncio.wait(self._warming, timeout=self.options.launch.close_seconds)
+    def _recycle(self) -> None:
+        """Close what nobody holds and what has served its time, and measure now and then whether it has."""
+        if not self._open:
+            return
+        self._pair.recycle()
+        self._queue.drop_idle(lambda slot: slot.home.retired)
+        self._spare.renew()
+        self._memory.look()
 
-    def _process(self, process: BrowserProcess | None) -> BrowserProcess:
-        if process is None:
-            raise PoolClosed("the browser pool is not open", hint="Use it as `async with BrowserPool() as pool:`.")
-        return process
+    async def measure(self) -> int:
+        """Measure what all browsers take now, as PSS in bytes (Linux; elsewhere 0)."""
+        return await self._memory.measure()
 
-    def __repr__(self) -> str:
-        return (
-            f"<BrowserPool foreground={len(self._foreground_slots)} leased={len(self._leased)}"
-            f" idle={len(self._idle)} warming={len(self._warming)}>"
+    def statistics(self) -> PoolStatistics:
+        """Return what the pool is doing, and what it has done."""
+        pair, queue = self._pair, self._queue
+        return PoolStatistics(
+            foreground=queue.live,
+            spare=int(self._spare.ready),
+            leased=queue.ahead - queue.warming,
+            idle=len(queue.idle),
+            warming=queue.warming,
+            waiting=queue.waiting,
+            loading=self._loader.waiting_or_running,
+            browsers=len(pair.running),
+            memory_bytes=self._memory.measured_bytes,
+            launches=pair.launches,
+            driver_starts=pair.driver_starts,
+            recycled_slots=self._recycled_slots,
+            recycled_browsers=pair.retirements,
+            replaced=self._replaced,
+            loads=self._loader.loads,
+            repeated_loads=self._loader.repeated,
+            queue_seconds=queue.waited_seconds,
         )
 
+    def _check_open(self) -> None:
+        if not self._open:
+            raise PoolClosed("the browser pool is not open", hint="Use it as `async with BrowserPool() as pool:`.")
 
-@asynccontextmanager
-async def _driver(close_seconds: float) -> AsyncIterator[Playwright]:
-    starter = async_playwright()
-    playwright = await starter.start()
-    try:
-        yield playwright
-    finally:
-        await end_quietly(playwright.stop(), seconds=close_seconds)
+    def __repr__(self) -> str:
+        return f"<BrowserPool {self.statistics()}>"

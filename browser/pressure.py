@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import psutil
@@ -40,16 +40,16 @@ class Pressure:
 
     Args:
         limits: Beyond what there is no room.
-        group: Gives the process group whose processor time does not count; None: every process counts.
+        groups: Gives the process groups whose processor time does not count.
 
     Resource handling: owns its sampling task; `aclose()` ends it.
     """
 
     def __init__(
-        self, limits: PressureLimits = PressureLimits(), *, group: Callable[[], int | None] = lambda: None
+        self, limits: PressureLimits = PressureLimits(), *, groups: Callable[[], Collection[int]] = tuple
     ) -> None:
         self._limits = limits
-        self._group = group
+        self._groups = groups
         self._sampling: asyncio.Task[None] | None = None
         self._used = _Used(at_seconds=time.monotonic(), others_seconds=0.0)
         self.loop_lag_seconds = 0.0
@@ -71,11 +71,11 @@ class Pressure:
 
     async def _sample(self) -> None:
         loop = asyncio.get_running_loop()
-        self._used = await asyncio.to_thread(_measure, self._group())
+        self._used = await asyncio.to_thread(_measure, self._groups())
         while True:
             due_seconds = loop.time() + self._limits.sample_seconds
             await asyncio.sleep(self._limits.sample_seconds)
-            self._take(loop.time() - due_seconds, await asyncio.to_thread(_measure, self._group()))
+            self._take(loop.time() - due_seconds, await asyncio.to_thread(_measure, self._groups()))
 
     def _take(self, lag_seconds: float, used: _Used) -> None:
         before, self._used = self._used, used
@@ -105,10 +105,10 @@ class _Used:
     memory_share: float = 0.0
 
 
-def _measure(group: int | None) -> _Used:
+def _measure(groups: Collection[int]) -> _Used:
     times = psutil.cpu_times()
     busy_seconds = times.user + times.nice + times.system + times.irq + times.softirq
-    own_seconds = 0.0 if group is None else sum(_cpu_seconds(process) for process in processes(group))
+    own_seconds = sum(_cpu_seconds(process) for group in groups for process in processes(group))
     return _Used(
         at_seconds=time.monotonic(),
         others_seconds=busy_seconds - own_seconds,

@@ -1,98 +1,69 @@
-"""One Chromium process: launched when first needed, launched anew after a crash, never left behind.
+"""A Chromium: launched when first needed, anew after a crash and when it has served its time, and never left behind.
 
-Invariant: at most one launch runs at a time, and every call to the browser ends within a time limit.
+Invariant: at most one launch runs at a time, every call to the browser ends within a time limit, and one that is
+retired ends when the last slot in it is given back, not earlier.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from browser.chromium import find_chromium
+from browser.driver import Driver, RunningDriver
 from browser.errors import LaunchFailed, SlotCrashed
+from browser.identity import Identity
+from browser.launch import LaunchOptions, launch
 from browser.priority import lower, restore
+from browser.recycling import RecyclingLimits
+from browser.running_browser import RunningBrowser
 
-logger = logging.getLogger(__name__)
-
-# Text is all that is read: without images and fonts a page loads faster, and the HTTP cache stays on, which a request
-# interceptor would switch off (measured: Playwright routing makes 35 requests of a second page's 1).
-_FLAGS = (
-    "--blink-settings=imagesEnabled=false",
-    "--disable-remote-fonts",
-    "--disable-gpu",
-    "--disable-quic",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-)
-# A window that a page opens asks for its address before anything could close it, or look at what it asks for.
-_BACKGROUND_FLAGS = (*_FLAGS, "--block-new-web-contents")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viewport:
-    """The size of a page's window, in CSS pixels."""
-
-    width: int
-    height: int
-
-    def __str__(self) -> str:
-        return f"{self.width}x{self.height}"
-
-
-# Tall, so that lists which load what comes into view load more of it.
-VIEWPORT = Viewport(width=1280, height=2000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchOptions:
-    """How a Chromium is started.
-
-    Attributes:
-        executable: Which one; None: the first that `find_chromium` finds.
-        headed: Whether it shows a window.
-        launch_seconds: How long a start may take.
-        close_seconds: How long a call that closes something may take.
-    """
-
-    executable: Path | None = None
-    headed: bool = False
-    launch_seconds: float = 30.0
-    close_seconds: float = 5.0
+__all__ = ["BrowserProcess", "LaunchOptions"]
 
 
 class BrowserProcess:
     """A Chromium process that is there when asked for.
 
     Args:
-        playwright: The driver that starts it.
+        driver: What starts it.
         options: How it is started.
         background: Whether it only runs on processor time that nobody else wants.
-        proxy: The address of the proxy that all its requests go through; None: none of ours.
+        proxy: Gives the address of the proxy that all its requests go through; None: none of ours.
+        clock: Where the time comes from, in seconds.
 
-    Resource handling: owns the process; close it with `aclose()`.
+    Resource handling: owns the process, and those it replaced until their last slots are given back; close it with
+    `aclose()`.
     """
 
     def __init__(
-        self, playwright: Playwright, *, options: LaunchOptions, background: bool = False, proxy: str | None = None
+        self,
+        driver: Driver,
+        *,
+        options: LaunchOptions,
+        background: bool = False,
+        proxy: Callable[[], str | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._playwright = playwright
+        self._driver = driver
         self._proxy = proxy
         self._options = options
         self._background = background
+        self._clock = clock
         self._urgent = 0
         self._rescheduling: asyncio.Task[None] | None = None
-        self._group: int | None = None
-        self._browser: Browser | None = None
+        self._current: RunningBrowser | None = None
+        self._draining: set[RunningBrowser] = set()
+        self._homes: dict[BrowserContext, RunningBrowser] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._launching = asyncio.Lock()
         self.launches = 0
         """How many times it has been started."""
+        self.retirements = 0
+        """How many times it has been replaced because it had served its time."""
 
     async def start(self) -> None:
         """Launch the browser where it does not run.
@@ -101,67 +72,135 @@ class BrowserProcess:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
         """
-        await self._running()
+        self._leave(await self._enter())
 
-    async def new_context(self, *, locale: str, headers: Mapping[str, str]) -> BrowserContext:
-        """Make a fresh context, launching the browser first where it does not run.
+    async def new_context(self, identity: Identity, *, headers: Mapping[str, str]) -> BrowserContext:
+        """Make a fresh context, launching the browser first where it does not run; give it back with `leave()`.
+
+        Args:
+            identity: Who it is to the sites; the headers of its own are added page by page.
+            headers: What is sent with every request.
 
         Raises:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
             SlotCrashed: It died meanwhile; asking again launches a new one.
         """
-        browser = await self._running()
+        home = await self._enter()
         try:
             async with asyncio.timeout(self._options.launch_seconds):
                 # Service workers would hide requests from the guard.
-                return await browser.new_context(
-                    viewport={"width": VIEWPORT.width, "height": VIEWPORT.height},
+                context = await home.browser.new_context(
+                    **identity.context_arguments(),
                     service_workers="block",
-                    accept_downloads=False,
-                    locale=locale,
+                    accept_downloads=not self._background,
                     extra_http_headers=dict(headers),
                 )
         except (PlaywrightError, TimeoutError) as error:
+            await self.suspect(home)
+            self._leave(home)
             raise SlotCrashed("the browser died while a context was being opened") from error
+        except BaseException:
+            self._leave(home)
+            raise
+        self._homes[context] = home
+        return context
 
-    async def _running(self) -> Browser:
-        async with self._launching:
-            if self._browser is None or not self._browser.is_connected():
-                self._browser = await self._launch(sandbox=os.name != "posix" or os.geteuid() != 0)
-                if self._background:
-                    self._group = await _process_group(self._browser)
-                    lower(self._group)
-                self.launches += 1
-            return self._browser
+    def home(self, context: BrowserContext) -> RunningBrowser:
+        """Return the browser that a context was made in."""
+        return self._homes[context]
 
-    async def _launch(self, *, sandbox: bool) -> Browser:
-        chromium = await asyncio.to_thread(find_chromium, self._options.executable)
+    def leave(self, context: BrowserContext) -> None:
+        """Count a context as gone; a retired browser ends with its last one. May be called twice."""
+        home = self._homes.pop(context, None)
+        if home is not None:
+            self._leave(home)
+
+    async def suspect(self, home: RunningBrowser) -> None:
+        """Look whether a browser that failed or did not answer still works; if not, another takes its place."""
+        if home.retired:
+            return
         try:
-            return await self._playwright.chromium.launch(
-                executable_path=chromium.executable,
-                headless=not self._options.headed,
-                chromium_sandbox=sandbox,
-                args=list(_BACKGROUND_FLAGS if self._background else _FLAGS),
-                proxy={"server": self._proxy} if self._proxy else None,
-                timeout=self._options.launch_seconds * 1000,
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-            )
-        except PlaywrightError as error:
-            if sandbox and "sandbox" in error.message:
-                logger.warning("Chromium's sandbox does not work on this machine; starting without it.")
-                return await self._launch(sandbox=False)
-            raise LaunchFailed(
-                f"{chromium.executable} does not start: {_first_line(error)}",
-                hint="Run `speccache doctor` to see what is missing.",
-            ) from error
+            async with asyncio.timeout(self._options.close_seconds):
+                session = await home.browser.new_browser_cdp_session()
+                await session.detach()
+        except (PlaywrightError, TimeoutError):
+            await self._driver.check()
+            self._retire(home)
+
+    async def _enter(self) -> RunningBrowser:
+        """Return the browser that takes slots now, and count one more in it."""
+        async with self._launching:
+            if self._current is not None and not self._current.alive:
+                self._retire(self._current)
+            if self._current is None:
+                self._current = await self._launch()
+                self.launches += 1
+            self._current.slots += 1
+            return self._current
+
+    def _leave(self, home: RunningBrowser) -> None:
+        home.slots -= 1
+        if home.retired and home.slots == 0:
+            self._end(home)
+
+    def retire(self) -> None:
+        """Let the browser take no more slots, and end when its last one is given back."""
+        if self._current is not None:
+            self._retire(self._current)
+            self.retirements += 1
+
+    def retire_if_due(self, limits: RecyclingLimits) -> None:
+        """Retire the browser where it has served its time."""
+        if self._current is not None and self._current.wear.is_browser_due(limits, now_seconds=self._clock()):
+            self.retire()
+
+    def _retire(self, home: RunningBrowser) -> None:
+        if home.retired:
+            return
+        home.retired = True
+        self._draining.add(home)
+        if self._current is home:
+            self._current = None
+        # What is dead has nothing to wait for, and may have left something behind.
+        if home.slots == 0 or not home.alive:
+            self._end(home)
+
+    def _end(self, home: RunningBrowser) -> None:
+        if home in self._draining:
+            self._draining.discard(home)
+            task = asyncio.create_task(home.aclose(seconds=self._options.close_seconds), name="end a browser")
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+    async def _launch(self) -> RunningBrowser:
+        driver = await self._driver.running()
+        try:
+            return await self._launch_by(driver)
+        except LaunchFailed:
+            await self._driver.check()
+            if driver.alive:
+                raise
+        # It was not Chromium that failed.
+        return await self._launch_by(await self._driver.running())
+
+    async def _launch_by(self, driver: RunningDriver) -> RunningBrowser:
+        home = await launch(
+            driver, options=self._options, background=self._background, proxy=self._proxy(), now_seconds=self._clock()
+        )
+        if self._background and not self._urgent:
+            await asyncio.to_thread(lower, home.main.pid)
+        return home
 
     @property
-    def group(self) -> int | None:
-        """The process group of a background browser that runs."""
-        return self._group
+    def browsers(self) -> Sequence[RunningBrowser]:
+        """Those that run: the one that takes slots, if any, then those that end with their last slots."""
+        return [home for home in (self._current, *self._draining) if home is not None]
+
+    @property
+    def groups(self) -> Sequence[int]:
+        """The process groups of all that run."""
+        return [home.main.pid for home in self.browsers]
 
     @contextmanager
     def urgent(self) -> Iterator[None]:
@@ -178,41 +217,23 @@ class BrowserProcess:
 
     def _reschedule(self, change: Callable[[int], None]) -> None:
         """Change the priority beside the event loop, in the order of the calls; nobody waits for it."""
-        if self._group is not None:
-            before, group = self._rescheduling, self._group
-            self._rescheduling = asyncio.create_task(_in_turn(before, change, group), name="reschedule")
+        if self.browsers:
+            turn = _in_turn(self._rescheduling, change, self.groups)
+            self._rescheduling = asyncio.create_task(turn, name="reschedule")
 
     async def aclose(self) -> None:
         """Close the browser; bounded in time, and may be called twice."""
         async with self._launching:
-            browser, self._browser = self._browser, None
-        if self._rescheduling is not None:
-            await asyncio.wait([self._rescheduling], timeout=self._options.close_seconds)
-        if browser is not None:
-            await end_quietly(browser.close(), seconds=self._options.close_seconds)
+            for home in self.browsers:
+                self._retire(home)
+                self._end(home)
+        owned = [*self._ending, *([self._rescheduling] if self._rescheduling else ())]
+        if owned:
+            await asyncio.wait(owned, timeout=2 * self._options.close_seconds)
 
 
-async def end_quietly(closing: Awaitable[None], *, seconds: float) -> None:
-    """Wait for something to close; what is dead or does not answer in time counts as closed."""
-    with suppress(PlaywrightError, TimeoutError):
-        async with asyncio.timeout(seconds):
-            await closing
-
-
-async def _in_turn(before: asyncio.Task[None] | None, change: Callable[[int], None], group: int) -> None:
+async def _in_turn(before: asyncio.Task[None] | None, change: Callable[[int], None], groups: Sequence[int]) -> None:
     if before is not None:
         await asyncio.wait([before])
-    await asyncio.to_thread(change, group)
-
-
-async def _process_group(browser: Browser) -> int:
-    """Return the process group of a browser, which Playwright starts as one of its own."""
-    session = await browser.new_browser_cdp_session()
-    found = await session.send("SystemInfo.getProcessInfo")
-    await session.detach()
-    main = next(process["id"] for process in found["processInfo"] if process["type"] == "browser")
-    return os.getpgid(main)
-
-
-def _first_line(error: PlaywrightError) -> str:
-    return error.message.strip().splitlines()[0]
+    for group in groups:
+        await asyncio.to_thread(change, group)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
+from browser.habits import Habit
 from browser.load_options import LoadOptions
 from browser.observation import Control, Document, Link
+from browser.scripts import READER
 
-_READER = files("browser").joinpath("reader.js").read_text(encoding="utf-8")
 _FRAME_ELEMENT = "(index) => window[Symbol.for('speccache.frames')]?.[index]"
 _FRAME = re.compile(r"<frame n=(\d+)></frame>")  # where the reader found a frame it may not look into
 
@@ -48,17 +48,27 @@ class Snapshot:
     characters: int
     frames: Sequence[str]
     polls: Sequence[str]
+    habit: Mapping[str, float]
     notes: Sequence[str]
     full: str
     readMilliseconds: float  # noqa: N815
     unreadFrames: int = 0  # noqa: N815
+
+    def seen_habit(self) -> Habit:
+        """Return what this load shows of the page's habits."""
+        settled = self.readiness == "settled"
+        return Habit(
+            polls=frozenset(self.polls),
+            characters=int(self.habit["characters"]) if settled else 0,
+            late_milliseconds=self.habit["lateMilliseconds"],
+        )
 
 
 async def read(
     page: Page,
     *,
     options: LoadOptions,
-    polls: Collection[str] = (),
+    habit: Habit = Habit(),
     refresh: str = "",
     numbered: Document | None = None,
 ) -> Snapshot:
@@ -67,7 +77,7 @@ async def read(
     Args:
         page: A page whose navigation has been committed.
         options: Limits.
-        polls: Addresses of requests that are not waited for.
+        habit: What is known of it.
         refresh: The document's `Refresh` header.
         numbered: The last reading of this page, whose elements have their numbers already; None where it is the first.
 
@@ -85,7 +95,9 @@ async def read(
         "maxListItems": options.max_list_items,
         "firstLink": _last_number(numbered.links) if numbered else 0,
         "firstControl": _last_number(numbered.controls) if numbered else 0,
-        "polls": sorted(polls),
+        "polls": sorted(habit.polls),
+        "characters": habit.characters,
+        "lateMilliseconds": habit.late_milliseconds,
         "refresh": refresh,
     }
     # The page itself keeps both caps, unless it is stuck.
@@ -104,7 +116,7 @@ def _last_number(rows: Sequence[Link | Control]) -> int:
 async def _read(frame: Frame, limits: Mapping[str, Any]) -> Snapshot:
     for _ in range(_MAX_HOPS):
         try:
-            return Snapshot(**await frame.evaluate(_READER, limits))
+            return Snapshot(**await frame.evaluate(READER, limits))
         except PlaywrightError as error:
             if not _is_leaving(error.message):
                 raise
@@ -194,6 +206,8 @@ class _Frames:
             "firstLink": self._limits["firstLink"] + self._link_count,
             "firstControl": self._limits["firstControl"] + self._control_count,
             "refresh": "",
+            "characters": 0,  # its habits are not those of the page
+            "lateMilliseconds": 0,
         }
 
 

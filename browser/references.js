@@ -1,4 +1,4 @@
-// Init script: keeps which element each number of an observation stands for, and which elements listen for clicks.
+// Init script: keeps which element each number of an observation stands for.
 //
 // Invariant: within one document a number means one element and no other, however often the document is read: an element
 // that was numbered once keeps its number, a new one gets a new number, and none is given twice.
@@ -6,23 +6,7 @@
   const KEY = Symbol.for("speccache.references");
   if (window[KEY]) return;
 
-  const { Map, Proxy, Reflect, WeakMap, WeakRef, WeakSet } = window;
-
-  // ---- who listens -------------------------------------------------------------------------------------------------
-
-  const PRESSES = new Set(["click", "mousedown", "mouseup", "pointerdown", "pointerup"]);
-  const listeners = new WeakSet();
-
-  EventTarget.prototype.addEventListener = new Proxy(EventTarget.prototype.addEventListener, {
-    apply(native, self, args) {
-      if (PRESSES.has(args[0]) && self?.nodeType === Node.ELEMENT_NODE) listeners.add(self);
-      return Reflect.apply(native, self, args);
-    },
-  });
-
-  const listens = (element) => listeners.has(element) || typeof element.onclick === "function";
-
-  // ---- what the numbers mean ---------------------------------------------------------------------------------------
+  const { Map, WeakMap, WeakRef } = window;
 
   const tables = {};
   for (const kind of ["link", "control"]) tables[kind] = { shown: new Map(), numbers: new WeakMap(), last: 0 };
@@ -64,5 +48,5 @@
 
   const element = (kind, chosen) => tables[kind].shown.get(chosen)?.element.deref() ?? null;
 
-  Object.defineProperty(window, KEY, { value: Object.freeze({ listens, number, staleness, element }) });
+  Object.defineProperty(window, KEY, { value: Object.freeze({ number, staleness, element }) });
 })();

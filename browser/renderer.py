@@ -42,6 +42,10 @@ class _Converter(MarkdownConverter):
         body = "\n".join([lines[0], *(indent + line if line else line for line in lines[1:])])
         return f"{bullet}{body}\n" if body else "\n"
 
+    def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        # The package's fence ends at the first one in the code.
+        return f"\n\n{_fenced(text, language=str(el.get('lang') or ''))}\n\n" if text else ""
+
     def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return f" {_WHITE_SPACE.sub(' ', text).strip().replace('|', chr(92) + '|')} |"
 
@@ -85,7 +89,12 @@ def render_text(pieces: Iterable[str], *, content_type: str) -> str:
     text = _IMITATION.sub("] ", "".join(pieces)).strip("\n")
     if content_type in {"text/plain", "text/markdown"} or not text:
         return text
-    language = "json" if content_type.endswith("json") else "xml" if content_type.endswith("xml") else ""
+    return _fenced(
+        text, language="json" if content_type.endswith("json") else "xml" if content_type.endswith("xml") else ""
+    )
+
+
+def _fenced(text: str, *, language: str) -> str:
     longest = max(map(len, re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -103,5 +112,4 @@ def _converter() -> _Converter:
         heading_style=ATX,
         escape_asterisks=False,
         escape_underscores=False,
-        code_language_callback=lambda el: el.get("lang") or "",
     )

@@ -21,6 +21,7 @@ class RightOfWay:
     def __init__(self, *, patience_seconds: float = 0.5) -> None:
         self._patience_seconds = patience_seconds
         self._holders = 0
+        self._holds = 0
         self._free = asyncio.Event()
         self._free.set()
 
@@ -28,6 +29,7 @@ class RightOfWay:
     def held(self) -> Iterator[None]:
         """Hold it while a real load runs."""
         self._holders += 1
+        self._holds += 1
         self._free.clear()
         try:
             yield
@@ -43,6 +45,15 @@ class RightOfWay:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience_seconds):
                 await self._free.wait()
+
+    async def wait_for_quiet(self, *, seconds: float) -> None:
+        """Wait until no real load has run for this long."""
+        while True:
+            await self._free.wait()
+            holds = self._holds
+            await asyncio.sleep(seconds)
+            if self._holds == holds and self._holders == 0:
+                return
 
     def __repr__(self) -> str:
         return f"<RightOfWay holders={self._holders}>"

@@ -72,6 +72,19 @@ class Site:
     def put_answer(self, path: str, answer: Answer) -> None:
         self._answers[path] = answer
 
+    def put_stream(self, path: str, *, pieces: int, delay_seconds: float) -> None:
+        """Answer piece by piece."""
+
+        async def answer(request: web.Request) -> web.StreamResponse:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            for _ in range(pieces):
+                await response.write(b"piece")
+                await asyncio.sleep(delay_seconds)
+            return response
+
+        self.put_answer(path, answer)
+
     def url(self, path: str) -> str:
         return self.origin + path
 

@@ -202,12 +202,12 @@ async def test_failures_of_the_page_are_told(web_environment: WebEnvironment, si
     assert "it broke" in after.text
 
 
-async def test_a_download_is_told_and_not_kept(web_environment: WebEnvironment, site: Site) -> None:
-    site.put("/file", b"x", headers={"Content-Disposition": "attachment; filename=report.csv"})
+async def test_a_file_is_told_and_the_page_stays(web_environment: WebEnvironment, site: Site) -> None:
+    site.put("/file", b"PK", content_type="application/zip")
     await opened(web_environment, site, "<p>still here</p><a href=/file>Get</a>")
     after = await web_environment.step(Click("1"))
     assert kinds(after) == ["download"]
-    assert "report.csv" in after.text
+    assert "file.zip (application/zip, 2 bytes), which holds no text" in after.text
     assert "still here" in after.text
 
 

@@ -16,6 +16,7 @@ from browser.allowance import Allowance, Secret
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
 from tests.browser.pages import Site
+from tests.browser.pdf_files import pdf
 
 FILE = Path(__file__)
 SECRET = Secret(name="PASSWORD", value="hunter 2&", host="127.0.0.1")
@@ -113,6 +114,35 @@ async def test_case_03_a_new_tab_is_followed_and_the_old_one_kept(
     back = await web_environment.step(Back())
     assert back.title == "Old"
     assert state(back, "Note") == "value: kept"
+    assert site.log.count("/") == 1
+
+
+@pytest.mark.parametrize(
+    ("content_type", "headers"),
+    [
+        ("application/pdf", {}),
+        ("application/octet-stream", {"Content-Disposition": "attachment; filename=report.pdf"}),
+    ],
+    ids=["06", "07"],
+)
+@pytest.mark.parametrize("way", ["visit", "click"])
+async def test_case_06_07_a_file_is_read_and_the_page_stays(
+    web_environment: WebEnvironment, site: Site, content_type: str, headers: dict[str, str], way: str
+) -> None:
+    site.put("/get", pdf("Members in 2023: 412"), content_type=content_type, headers=headers)
+    site.put("/", "<input aria-label=Note><a href=/get>The report</a>")
+    await web_environment.step(Visit(site.url("/")))
+    await web_environment.step(Type("c1", "kept"))
+    seen = await web_environment.step(Visit("1") if way == "visit" else Click("1"))
+    file = seen.document.download
+    assert file is not None
+    assert file.name in ("get.pdf", "report.pdf")
+    assert file.path is not None
+    assert seen.text.endswith("Members in 2023: 412")
+    assert (seen.document.problem, seen.document.content_type) == (None, "application/pdf")
+    back = await web_environment.step(Back())
+    assert state(back, "Note") == "value: kept"
+    assert "kept" in (await web_environment.step(Click("c1"))).text
     assert site.log.count("/") == 1
 
 

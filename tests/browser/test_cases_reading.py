@@ -19,6 +19,7 @@ from browser.page import LoadOptions, load
 from browser.parts import find, split_parts
 from browser.right_of_way import RightOfWay
 from tests.browser.pages import Site
+from tests.browser.pdf_files import pdf
 
 FILLER = "<p>" + "This text is here from the start, and there is enough of it. " * 6 + "</p>"
 
@@ -40,22 +41,23 @@ async def test_case_05_an_alert_in_the_middle_of_the_page(page: Page, site: Site
     assert document.timings.total_seconds < 2
 
 
-async def test_case_06_a_pdf_is_no_page(page: Page, site: Site) -> None:
-    site.put("/report.pdf", b"%PDF-1.4\n%%EOF", content_type="application/pdf")
-    await _is_a_download(page, site)
-
-
-async def test_case_07_an_attachment_is_no_page(page: Page, site: Site) -> None:
-    disposition = {"Content-Disposition": "attachment; filename=report.pdf"}
-    site.put("/report.pdf", b"%PDF-1.4\n%%EOF", content_type="application/octet-stream", headers=disposition)
-    await _is_a_download(page, site)
-
-
-async def _is_a_download(page: Page, site: Site) -> None:
+@pytest.mark.parametrize(
+    ("content_type", "headers"),
+    [
+        ("application/pdf", {}),
+        ("application/octet-stream", {"Content-Disposition": "attachment; filename=report.pdf"}),
+    ],
+    ids=["06", "07"],
+)
+async def test_case_06_07_a_file_that_nobody_takes_in_is_named(
+    page: Page, site: Site, content_type: str, headers: dict[str, str]
+) -> None:
+    site.put("/report.pdf", pdf("A report."), content_type=content_type, headers=headers)
     document = await load(page, site.url("/report.pdf"))
     assert document.problem is not None
     assert "is a download (report.pdf)" in document.problem
-    assert (document.download, document.content_type) == ("report.pdf", "application/pdf")
+    assert document.download is not None
+    assert (document.download.name, document.download.path) == ("report.pdf", None)
     assert (await read(page, site, "<p>Fine.</p>")).markdown == "Fine."
 
 
@@ -125,7 +127,7 @@ async def test_case_13_a_long_poll_is_waited_for_once(page: Page, site: Site, te
     habits = Habits()
     first = await load(page, site.url("/"), habits=habits)
     assert first.timings.settle_seconds < 5.5
-    assert habits.polls(site.url("/")) == {site.url("/poll")}
+    assert habits.expected(site.url("/")).polls == {site.url("/poll")}
     second = await load(page, site.url("/?other"), habits=habits)
     assert second.readiness is Readiness.SETTLED
     assert second.timings.settle_seconds < 1

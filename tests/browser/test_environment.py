@@ -111,7 +111,7 @@ async def test_the_web_keeps_the_law(pool: BrowserPool, site: Website, then: lis
 
 async def test_links_go_by_number_text_and_address(web_environment: WebEnvironment, site: Website) -> None:
     start = await web_environment.step(Visit(site.url + "/"))
-    assert [link.text for link in start.links[:3]] == ["Alpha", "Beta", "Beta"]
+    assert [link.text for link in start.links[:3]] == ["Alpha", "Beta", "Twin"]
     keys = {web_environment.key(Visit(target)) for target in ("1", "[1]", "alpha", " Alpha ", "/a", site.url + "/a#x")}
     assert len(keys) == 1
     assert web_environment.key(Visit("Beta")) == web_environment.key(Visit("2"))

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from browser.habits import Habits
+from browser.habits import Habit, Habits
 
 SITE = "http://example.org"
 
 
+def polling(*urls: str) -> Habit:
+    return Habit(polls=frozenset(urls))
+
+
 def test_polls_belong_to_a_host_and_path() -> None:
     habits = Habits()
-    habits.learn(f"{SITE}/page?a=1#x", [f"{SITE}/poll?t=1", f"{SITE}/poll?t=2"])
-    assert habits.polls(f"{SITE}/page?b=2") == {f"{SITE}/poll"}
-    assert habits.polls(f"{SITE}/other") == frozenset()
-    assert habits.polls("https://example.org/page") == frozenset()
+    habits.learn(f"{SITE}/page?a=1#x", polling(f"{SITE}/poll?t=1", f"{SITE}/poll?t=2"))
+    assert habits.expected(f"{SITE}/page?b=2").polls == {f"{SITE}/poll"}
+    assert habits.expected(f"{SITE}/other").polls == frozenset()
+    assert habits.expected("https://example.org/page").polls == frozenset()
 
 
-def test_what_is_learned_later_is_added() -> None:
+def test_polls_that_are_learned_later_are_added() -> None:
     habits = Habits()
-    habits.learn(SITE, [f"{SITE}/a"])
-    habits.learn(SITE, [])
-    habits.learn(SITE, [f"{SITE}/b"])
-    assert habits.polls(SITE) == {f"{SITE}/a", f"{SITE}/b"}
+    habits.learn(SITE, polling(f"{SITE}/a"))
+    habits.learn(SITE, Habit())
+    habits.learn(SITE, polling(f"{SITE}/b"))
+    assert habits.expected(SITE).polls == {f"{SITE}/a", f"{SITE}/b"}
 
 
 def test_pages_and_polls_are_bounded() -> None:
     habits = Habits(max_pages=2)
     for number in range(4):
-        habits.learn(f"{SITE}/{number}", [f"{SITE}/poll/{poll}" for poll in range(50)])
-    habits.learn(f"{SITE}/quiet", [])
+        habits.learn(f"{SITE}/{number}", polling(*(f"{SITE}/poll/{poll}" for poll in range(50))))
+    habits.learn(f"{SITE}/quiet", Habit())
     assert len(habits) == 2
-    assert habits.polls(f"{SITE}/1") == frozenset()
-    assert len(habits.polls(f"{SITE}/3")) == 20
+    assert habits.expected(f"{SITE}/1") == Habit()
+    assert len(habits.expected(f"{SITE}/3").polls) == 20
+
+
+def test_a_page_has_as_much_text_as_the_last_time_it_could_be_told() -> None:
+    habits = Habits()
+    habits.learn(f"{SITE}/a", Habit(characters=900))
+    habits.learn(f"{SITE}/a", Habit(characters=700))
+    habits.learn(f"{SITE}/a", Habit())
+    assert habits.expected(f"{SITE}/a").characters == 700
+    assert habits.expected(f"{SITE}/b").characters == 0
+
+
+def test_all_pages_of_a_site_are_as_late_as_its_latest_of_the_last_eight() -> None:
+    habits = Habits()
+    habits.learn(f"{SITE}/late", Habit(late_milliseconds=80.0))
+    assert habits.expected(f"{SITE}/other").late_milliseconds == 80.0
+    assert habits.expected("http://example.com/other").late_milliseconds == 0.0
+    for number in range(8):
+        habits.learn(f"{SITE}/{number}", Habit(characters=5))
+    assert habits.expected(f"{SITE}/other").late_milliseconds == 0.0
+    assert habits.expected(f"{SITE}/late").late_milliseconds == 80.0

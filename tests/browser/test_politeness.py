@@ -157,6 +157,27 @@ def test_a_new_host_is_counted_even_where_all_others_are_busy(clock: Clock) -> N
         assert repr(politeness) == "<Politeness running=2 hosts=2 quiet=0 pages=0>"
 
 
+def test_loading_ahead_leaves_the_rate_to_real_loads(clock: Clock) -> None:
+    politeness = Politeness(options=PolitenessOptions(max_loads_per_second=3.0), clock=clock)
+    with politeness.load(URL):
+        assert politeness.refusal(URL) is None
+    with politeness.load(URL):
+        assert politeness.refusal(URL) == "host-rate", "one of the three is left"
+    assert politeness.refusal("https://example.com/") is None
+    clock.seconds += 1.0
+    assert politeness.refusal(URL) is None
+    for _ in range(5):
+        politeness.began(URL)  # real loads do not ask
+    assert politeness.refusal(URL) == "host-rate"
+    clock.seconds += 1.0
+    assert politeness.refusal(URL) is None
+
+
+def test_a_rate_of_one_leaves_nothing_to_load_ahead(clock: Clock) -> None:
+    politeness = Politeness(options=PolitenessOptions(max_loads_per_second=0.5), clock=clock)
+    assert politeness.refusal(URL) == "host-rate"
+
+
 @given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d+ \w+ \d+ [\d:]+ ?\S*"))
 def test_any_retry_after_ends_within_the_cap(retry_after: str) -> None:
     clock = Clock()

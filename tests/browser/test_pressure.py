@@ -48,7 +48,7 @@ async def test_what_speculation_uses_does_not_count_against_it() -> None:
     spinning = await asyncio.create_subprocess_exec(sys.executable, "-c", SPIN, start_new_session=True)
     try:
         counting = Pressure(PressureLimits(sample_seconds=0.2))
-        ignoring = Pressure(PressureLimits(sample_seconds=0.2), group=lambda: spinning.pid)
+        ignoring = Pressure(PressureLimits(sample_seconds=0.2), groups=lambda: [spinning.pid])
         counting.start()
         ignoring.start()
         async with asyncio.timeout(30):

@@ -6,6 +6,7 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page
 
+from browser.habits import Habits
 from browser.observation import Document, Readiness
 from browser.page import LoadOptions, load
 from tests.browser.pages import Site
@@ -73,6 +74,77 @@ async def test_text_that_comes_later_is_waited_for(page: Page, site: Site, scrip
     assert "The text that was waited for." in document.markdown
     assert document.readiness is Readiness.SETTLED
     assert document.timings.settle_seconds < 3
+
+
+STREAM = "fetch('/pieces').then(async (answer) => {{ {} " + FILL + " }})"
+LATE = {
+    "animation frames": f"requestAnimationFrame(() => requestAnimationFrame(() => {{ {FILL} }}))",
+    "idle time": f"requestIdleCallback(() => {{ {FILL} }})",
+    "first tick": f"const id = setInterval(() => {{ clearInterval(id); {FILL} }}, 200)",
+    "coming into view": f"new IntersectionObserver(() => {{ {FILL} }}).observe(document.querySelector('main'))",
+    "size": f"new ResizeObserver(() => {{ {FILL} }}).observe(document.querySelector('main'))",
+    "message": f"onmessage = () => {{ {FILL} }}; postMessage(0, '*')",
+    "load": f"addEventListener('load', () => {{ {FILL} }})",
+    "state": f"document.addEventListener('readystatechange', () => document.readyState === 'complete' && ({FILL}))",
+    "database": f"indexedDB.open('x').onsuccess = () => {{ {FILL} }}",
+    "worker": f"new Worker(URL.createObjectURL(new Blob(['postMessage(0)']))).onmessage = () => {{ {FILL} }}",
+    "digest": f"crypto.subtle.digest('SHA-256', new Uint8Array(1e6)).then(() => {{ {FILL} }})",
+    "channel": f"new BroadcastChannel('x').onmessage = () => {{ {FILL} }}; new BroadcastChannel('x').postMessage(0)",
+    "delayed task": f"scheduler.postTask(() => {{ {FILL} }}, {{ delay: 20 }})",
+    "module": f"import('/late.js').then(() => {{ {FILL} }})",
+    "cloned answer": f"fetch('/data').then((answer) => answer.clone().json()).then(() => {{ {FILL} }})",
+    "reader": STREAM.format("const reader = answer.body.getReader(); while (!(await reader.read()).done);"),
+    "loop": STREAM.format("for await (const _ of answer.body);"),
+    "pipe": STREAM.format("for await (const _ of answer.body.pipeThrough(new TextDecoderStream()));"),
+    "typewriter": "let count = 0; const id = setInterval(() => { document.querySelector('main').append("
+    "'The text that was waited for.'[count]); count += 1; if (count === 29) clearInterval(id) }, 10)",
+}
+
+
+async def test_text_is_waited_for_whatever_brings_it(page: Page, site: Site) -> None:
+    site.put("/data", "{}", content_type="application/json", delay_seconds=0.1)
+    site.put("/late.js", "", content_type="text/javascript")
+    site.put_stream("/pieces", pieces=4, delay_seconds=0.05)
+    missing = set()
+    for name, script in LATE.items():
+        document = await read(page, site, f"<main></main>{FILLER}<script>{script}</script>")
+        if "The text that was waited for." not in document.markdown or document.readiness is not Readiness.SETTLED:
+            missing.add(name)
+    assert missing == set()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Not found.</p><script>document.title = 'Not found'</script>",
+        "<p>Short.</p><script>setTimeout(() => {}, 5000); setInterval(() => {}, 3000)</script>",
+        "<p>Short.</p><script>new MessageChannel().port1.postMessage(0); requestAnimationFrame(() => {})</script>",
+        f"{FILLER}<script>onload = () => navigator.sendBeacon('/seen')</script>",
+    ],
+    ids=["ran", "far-timers", "turns", "beacon"],
+)
+async def test_where_nothing_can_come_any_more_nothing_is_waited_for(page: Page, site: Site, html: str) -> None:
+    waits = [(await read(page, site, html)).timings.settle_seconds for _ in range(4)]
+    assert min(waits) < 0.25  # quiet would have to last longer with so little text
+
+
+async def test_a_known_page_is_decided_sooner_and_a_wrong_habit_loses_nothing(page: Page, site: Site) -> None:
+    habits = Habits()
+    site.put("/app.js", "", content_type="text/javascript")
+
+    async def once(html: str) -> Document:
+        site.put("/", html)
+        return await load(page, site.url("/"), habits=habits)
+
+    html = "<main>A short page, and all of it.</main><script src=/app.js></script>"
+    first = await once(html)
+    assert first.timings.settle_seconds >= 0.3  # it may be importing a module
+    assert min([(await once(html)).timings.settle_seconds for _ in range(4)]) < 0.25
+    site.put("/app.js", f"import('/late.js').then(() => {{ {FILL} }})", content_type="text/javascript")
+    site.put("/late.js", "", content_type="text/javascript", delay_seconds=0.1)
+    changed = await once(html.replace("A short page, and all of it.", ""))
+    assert changed.markdown == "The text that was waited for."
+    assert habits.expected(site.url("/")).late_milliseconds > 50
 
 
 async def test_an_imported_module_is_waited_for_while_the_page_is_empty(page: Page, site: Site) -> None:

@@ -33,3 +33,16 @@ async def test_a_cancelled_wait_leaves_nothing() -> None:
         waiting.cancel()
         await asyncio.wait([waiting])
         assert waiting.cancelled()
+
+
+async def test_quiet_begins_anew_with_each_hold() -> None:
+    way = RightOfWay()
+    with way.held():
+        waiting = asyncio.create_task(way.wait_for_quiet(seconds=0.0))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    with way.held():
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert not waiting.done(), "another real load came before it had been quiet"
+    await waiting
