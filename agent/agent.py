@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from agent.embedding import Embedder
 from agent.events import RunEvent, RunListener
+from agent.keeper import Keeper
 from agent.models import Models
 from agent.outcome import Outcome
 from agent.settings import Settings, load_settings
@@ -78,11 +79,13 @@ class Agent:
     Args:
         settings: How it works.
         pool: An open pool; it stays its owner's.
+        keeper: Has the user's own things open, for all questions; None: each opens them for itself.
     """
 
-    def __init__(self, settings: Settings, pool: BrowserPool) -> None:
+    def __init__(self, settings: Settings, pool: BrowserPool, *, keeper: Keeper | None = None) -> None:
         self.settings = settings
         self.pool = pool
+        self._keeper = keeper
         self._embedder = Embedder()
         self._models = Models(settings)
 
@@ -97,12 +100,15 @@ class Agent:
 
         Raises:
             ConfigurationError: A setting is wrong.
+            SessionUnusable: A saved session cannot be used.
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
         """
         chosen = load_settings(**given) if settings is None else settings.model_copy(update=given)
-        async with open_pool(chosen) as pool:
-            agent = Agent(chosen, pool)
+        async with AsyncExitStack() as stack:
+            keeper = stack.enter_context(Keeper(chosen))
+            pool = await stack.enter_async_context(open_pool(chosen))
+            agent = Agent(chosen, pool, keeper=keeper)
             try:
                 yield agent
             finally:
@@ -143,6 +149,7 @@ class Agent:
             embedder=self._embedder,
             schema=schema,
             models=self._models,
+            keeper=self._keeper,
         )
 
     @asynccontextmanager

@@ -14,13 +14,16 @@ from typing import Annotated
 import typer
 
 from agent import flags
+from agent.breakdown import breakdown_of_outcome
 from agent.console import ExitCode, err, exit_code, run, show_error, tell
 from agent.errors import AgentError
 from agent.events import RunListener
+from agent.keeper import Keeper
 from agent.outcome import Outcome
 from agent.progress import Progress
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.trace import Trace, default_path
+from agent.veil import Veil
 from agent.wiring import ask as ask_question
 from agent.wiring import checked, open_pool
 from browser.errors import BrowserError
@@ -28,8 +31,9 @@ from browser.errors import BrowserError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Telling:
-    """How much of a run is shown, and where it is written down."""
+    """How much of a run is shown, and where it is written down; an empty path: where a run's trace is put."""
 
+    veil: Veil
     trace: Path | None
     verbose: bool
     quiet: bool
@@ -37,6 +41,7 @@ class _Telling:
 
 @flags.takes(
     thinking=flags.THINKING,
+    calling_models=flags.CALLING,
     speculating=flags.SPECULATING,
     browsing=flags.BROWSING,
     permitting=flags.PERMITTING,
@@ -52,33 +57,41 @@ def ask(
     quiet: flags.Quiet = False,
 ) -> None:
     """Answer a question from a web site, and say where the time went."""
+    with Veil() as veil:
+        telling = _Telling(veil=veil, trace=None if no_trace else trace or Path(), verbose=verbose, quiet=quiet)
 
-    async def work() -> Outcome:
-        path = None if no_trace else trace or default_path(question)
-        telling = _Telling(trace=path, verbose=verbose, quiet=quiet)
-        return await _ask(question, checked(url), load_settings(**given), telling)
+        async def work() -> Outcome:
+            return await _ask(question, checked(url), load_settings(**given), telling)
 
-    outcome = run(work(), verbose=verbose)
-    _show(outcome, as_json=as_json, quiet=quiet)
+        outcome = run(work(), verbose=verbose)
+        _show(outcome, as_json=as_json, quiet=quiet)
     raise typer.Exit(_exit_code(outcome))
 
 
 async def _ask(question: str, url: str, settings: Settings, telling: _Telling) -> Outcome:
     listeners: list[RunListener] = []
     with ExitStack() as stack:
-        if telling.trace is not None:
-            listeners.append(stack.enter_context(Trace(telling.trace)))
+        keeper = stack.enter_context(Keeper(settings))
+        telling.veil.hide(keeper.visitor(url).allowance.masked)
+        trace = telling.trace
+        if trace is not None:
+            trace = trace if trace.name else default_path(telling.veil.masked(question))
+            listeners.append(stack.enter_context(Trace(trace, mask=telling.veil.masked)))
         if not telling.quiet:
             listeners.append(stack.enter_context(Progress(err, verbose=telling.verbose)))
-        async with open_pool(settings) as pool:
-            outcome = await ask_question(question, url, settings=settings, pool=pool, listeners=listeners)
-    return replace(outcome, trace=str(telling.trace or ""))
+        async with open_pool(settings, url) as pool:
+            outcome = await ask_question(
+                question, url, settings=settings, pool=pool, listeners=listeners, keeper=keeper
+            )
+    return replace(outcome, trace=str(trace or ""))
 
 
 def _show(outcome: Outcome, *, as_json: bool, quiet: bool) -> None:
     """Print an answer with its sources on standard output, and where the time went on standard error."""
     if as_json:
-        typer.echo(json.dumps(outcome.as_json(), ensure_ascii=False, indent=2))
+        figures = breakdown_of_outcome(outcome).as_json()
+        shown = outcome.as_json() | {"shares": figures["shares"], "a_turn": figures["a_turn"]}
+        typer.echo(json.dumps(shown, ensure_ascii=False, indent=2))
         return
     if outcome.answer:
         typer.echo(outcome.answer if outcome.data is None else json.dumps(outcome.data, ensure_ascii=False, indent=2))
@@ -112,6 +125,9 @@ def _show_time(outcome: Outcome) -> None:
             f" with perfect overlap {account.bound_seconds:.1f} s; first guess right {account.hits_within(1)} times,"
             f" one of the first three {account.hits_within(3)} times"
         )
+    tell(str(breakdown_of_outcome(outcome)))
+    if str(outcome.requests):
+        tell(f"model calls: {outcome.requests}")
     if outcome.trace:
         tell(f"trace: {outcome.trace}")
 

@@ -45,13 +45,14 @@ def read(reply: Reply) -> Choice:
     if reply.tool_calls:
         call = reply.tool_calls[0]
         action = _build(call.name, _given(call.arguments))
-        return Choice(action=action, thought=encodable(reply.text).strip())
+        return Choice(action=action, thought=encodable(f"{reply.thought}\n{reply.text}").strip())
     # The opening tag is often part of the prompt, so that only the closing one is in the reply.
     reasoning, _, text = encodable(reply.text).rpartition("</think>")
     choice = _from_json(text) or _from_react(text)
     if choice is None:
         raise ModelUnreadable("no tool was called")
-    thought = f"{reasoning.strip().removeprefix('<think>')}\n{choice.thought}".strip()
+    aloud = f"{encodable(reply.thought)}\n{reasoning.strip().removeprefix('<think>')}".strip()
+    thought = f"{aloud}\n{choice.thought}".strip()
     return Choice(action=choice.action, thought=thought)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import traceback
 from collections.abc import Coroutine
 from enum import IntEnum
 from typing import Any, NoReturn, TypeVar
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from agent.errors import AgentError, ConfigurationError, ModelError, ModelRefused, TraceUnwritable
-from browser.errors import AddressRefused, BrowserError
+from browser.errors import AddressRefused, BrowserError, SessionUnusable
 
 ResultT = TypeVar("ResultT")
 
@@ -39,7 +40,7 @@ class ExitCode(IntEnum):
 def exit_code(error: BaseException) -> ExitCode:
     """Return the exit code an error ends a command with."""
     match error:
-        case ConfigurationError() | ModelRefused() | TraceUnwritable() | AddressRefused():
+        case ConfigurationError() | ModelRefused() | TraceUnwritable() | AddressRefused() | SessionUnusable():
             return ExitCode.USAGE
         case ModelError() | BrowserError():
             return ExitCode.ENVIRONMENT
@@ -100,6 +101,7 @@ def run(work: Coroutine[Any, Any, ResultT], *, verbose: bool = False) -> ResultT
         fail(error)
     except Exception as error:
         if verbose:
-            raise
+            traceback.print_exc()  # here, where secrets are taken out of it
+            raise typer.Exit(ExitCode.NOT_ANSWERED) from None
         show_error(f"unexpected {type(error).__name__}: {error}", hint="Run again with --verbose to see where.")
         raise typer.Exit(ExitCode.NOT_ANSWERED) from error

@@ -21,13 +21,14 @@ from typing import Literal
 import aiohttp
 from yarl import URL
 
+from agent.errors import ConfigurationError
+from agent.providers import BASE_URL_VARIABLE, OWN_KEY_VARIABLE, PROVIDERS, key_variable, locate
 from browser.chromium import Chromium, find_chromium
 from browser.errors import BrowserNotFound, LaunchFailed
 from browser.machine import Machine, this_machine
 from browser.probe import probe
 
 MINIMUM_PYTHON = (3, 11)
-DEFAULT_ENDPOINT = "https://api.openai.com/v1"
 ENDPOINT_TIMEOUT_SECONDS = 10.0
 SCARCE_BYTES = 512 * 2**20
 
@@ -63,7 +64,7 @@ async def examine(
 
     Args:
         browser: The configured browser, if any.
-        base_url: The configured model endpoint, if any; else `OPENAI_BASE_URL`. The key is `OPENAI_API_KEY`.
+        base_url: The configured model endpoint, if any; else `OPENAI_BASE_URL`.
         runs_folder: Where runs are to be recorded.
     """
     machine = this_machine()
@@ -73,6 +74,7 @@ async def examine(
         *await check_browser(browser),
         check_capacity(machine),
         check_shared_memory(machine),
+        check_keys(),
         await check_endpoint(base_url),
         check_embedded_model(),
         check_folder("temporary folder", Path(tempfile.gettempdir())),
@@ -164,25 +166,37 @@ def check_shared_memory(machine: Machine) -> Check:
     return Check(name="shared memory", status="ok", detail=f"{_size(size)}{note}")
 
 
+def check_keys() -> Check:
+    """Name the model providers whose keys are set."""
+    found = [
+        f"{variable} (--target {name}:MODEL)"
+        for name, provider in PROVIDERS.items()
+        if (variable := key_variable(provider)) is not None
+    ]
+    return Check(name="model keys", status="ok", detail=", ".join(found) or "none of a known provider")
+
+
 async def check_endpoint(base_url: str | None = None) -> Check:
     """Check that the configured model endpoint answers and takes the key; asks for its list of models only."""
-    base_url, key = base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-    if not base_url and not key:
-        hint = "set OPENAI_API_KEY, or give --base-url; a model answers far more questions"
+    base_url, own_key = base_url or os.environ.get(BASE_URL_VARIABLE), os.environ.get(OWN_KEY_VARIABLE, "")
+    try:
+        address = locate("", base_url=base_url, api_key=own_key)
+    except ConfigurationError:
+        hint = "set OPENAI_API_KEY, or give --base-url, or name a model of a provider; it answers far more questions"
         return Check(
             name="model endpoint", status="warn", detail="none configured: the embedded default answers", hint=hint
         )
     try:
-        models = URL(base_url or DEFAULT_ENDPOINT) / "models"
+        models = URL(address.base_url) / "models"
         shown = str(models.parent.with_user(None))  # an address may carry a password
-        status = await _status_of(models, key)
+        status = await _status_of(models, address.api_key)
     except (ValueError, aiohttp.InvalidURL):
         return _endpoint_failed("address or key is malformed", "an address looks like https://api.openai.com/v1")
     except (aiohttp.ClientError, OSError) as error:
         reason = str(error) or type(error).__name__
         return _endpoint_failed(f"{shown} cannot be reached: {reason}", "check the address and the network")
     if status in {401, 403}:
-        return _endpoint_failed(f"{shown} refuses the key (HTTP {status})", "check OPENAI_API_KEY")
+        return _endpoint_failed(f"{shown} refuses the key (HTTP {status})", f"check {address.key_variable}")
     if status >= 500:
         return _endpoint_failed(f"{shown} answers HTTP {status}", "try again later, or another endpoint")
     note = "" if status == 200 else f", though without a list of models (HTTP {status})"

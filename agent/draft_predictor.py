@@ -20,7 +20,7 @@ from speccache.environment import Step
 from speccache.predictor import Guess
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 DEFAULT_MAX_GUESSES = 3
 """As in the SpecCache paper (arXiv 2510.16276)."""
@@ -48,7 +48,7 @@ class DraftPredictor:
     def __init__(
         self,
         question: str,
-        model: ChatModel,
+        model: Chat,
         *,
         max_guesses: int = DEFAULT_MAX_GUESSES,
         clock: Callable[[], float] = time.perf_counter,
@@ -99,17 +99,13 @@ class DraftPredictor:
 
 
 async def _lines(pieces: AsyncIterator[str]) -> AsyncGenerator[str]:
-    """Put pieces of text together to lines, leaving out what a reasoning model thinks aloud."""
+    """Put pieces of text together to lines."""
     unfinished = ""
-    thinking = False
     async for piece in pieces:
         *lines, unfinished = (unfinished + piece).split("\n")
         for line in lines:
-            thinking = (thinking or "<think>" in line) and "</think>" not in line
-            if not thinking:
-                yield line
-    if not thinking:
-        yield unfinished
+            yield line
+    yield unfinished
 
 
 def _number(line: str) -> int:

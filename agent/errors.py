@@ -3,12 +3,15 @@
 ```
 AgentError
 ├── ConfigurationError     a flag, a setting or a file is wrong; nothing was started
+│   └── TraceUnreadable    a file is no trace, or none that this version can read
 ├── ModelError             a model could not be used
-│   ├── ModelUnreachable   no connection, or it timed out, after the retries
+│   ├── ModelUnreachable   no connection, or the endpoint could not answer now; trying again may help
+│   │   ├── ModelLate      it took too long and was given up
+│   │   └── ModelPaused    it failed so often in a row that it is left alone for a while
 │   ├── ModelRefused       it answered that the request, the key or the model's name is wrong
 │   ├── ModelUnreadable    it answered, but not with anything that can be read as a reply
 │   └── LocalModelMissing  the local model's weights, or what runs them, are not on this machine
-└── TraceUnwritable        the trace file cannot be written
+└── TraceUnwritable        the trace, or what is made of it, cannot be written
 ```
 """
 
@@ -31,12 +34,32 @@ class ConfigurationError(AgentError):
     """A flag, a setting or a file is wrong."""
 
 
+class TraceUnreadable(ConfigurationError):
+    """A file is no trace, or none that this version can read."""
+
+
 class ModelError(AgentError):
     """A model could not be used."""
 
 
 class ModelUnreachable(ModelError):
-    """The endpoint did not answer in time, after the retries."""
+    """There is no connection, or the endpoint could not answer now.
+
+    Attributes:
+        retry_after_seconds: How long the endpoint asks to be left alone; None where it does not say.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_seconds: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ModelLate(ModelUnreachable):
+    """The endpoint took too long, and the request was given up; it may be billed all the same."""
+
+
+class ModelPaused(ModelUnreachable):
+    """The endpoint failed so often in a row that it is not asked for a while; no request was sent."""
 
 
 class ModelRefused(ModelError):
@@ -52,4 +75,4 @@ class LocalModelMissing(ModelError):
 
 
 class TraceUnwritable(AgentError):
-    """The trace file cannot be written."""
+    """The trace, or what is made of it, cannot be written."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from agent.target import Usage
 from speccache.events import Event
@@ -65,15 +66,91 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Concluding:
+    """At a limit, the target begins to sum up what was seen; `turn` is the last one."""
+
+    at_seconds: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concluded:
+    """It summed up; `seconds` is how long it took."""
+
+    at_seconds: float
+    turn: int
+    action: str
+    thought: str
+    seconds: float
+    usage: Usage
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The run ended; `reason` says why it has no answer."""
+    """The run ended; `reason` says why it has no answer, `support` is the address of the page its answer stands on."""
 
     at_seconds: float
     status: str
     answer: str
     sources: tuple[str, ...]
     reason: str
+    support: str = ""
 
 
-RunEvent = Started | Thinking | Decided | Observed | Finished | Event
+class CallKind(StrEnum):
+    """What happened behind a call to a model."""
+
+    REPLY = "reply"
+    """A request was answered; `seconds` is how long it took."""
+    FAIL = "fail"
+    """A request failed; `reason` says how. Nobody bills it."""
+    DROP = "drop"
+    """A request was given up before it was answered: it was late, lost to another, or nobody needed it any more."""
+    RETRY = "retry"
+    """The call is tried again after `seconds`; `reason` says what went wrong."""
+    HEDGE = "hedge"
+    """A second request was sent, as the first had been running for `seconds`; the first to answer wins."""
+    SECOND = "second"
+    """The second request answered first."""
+    FALLBACK = "fallback"
+    """Another model is asked in place of this one; `reason` says why."""
+    PAUSE = "pause"
+    """The model failed so often in a row that it is not asked for `seconds`."""
+    PROBE = "probe"
+    """The pause is over; one call tries whether the model answers again."""
+    RESUME = "resume"
+    """It does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Something happened behind a call to a model. Every request ends in exactly one `REPLY`, `FAIL` or `DROP`.
+
+    Attributes:
+        at_seconds: When.
+        kind: What happened.
+        role: What the model is there for: `target`, `draft`, or any name a caller chose.
+        model: The model, with its provider's name where it has one.
+        reason: Why, in a sentence.
+        seconds: How long the request took, or what comes is waited for.
+        usage: Tokens of the request; None where it has none, or where the endpoint does not say.
+        estimated: Whether the usage is an estimate: nobody tells what a request that was given up costs.
+        cost_usd: What these tokens cost; None where the price or the usage is not known.
+        service_tier: The tier the request was served by, where the endpoint says so.
+    """
+
+    at_seconds: float
+    kind: CallKind
+    role: str
+    model: str
+    reason: str = ""
+    seconds: float = 0.0
+    usage: Usage | None = None
+    estimated: bool = False
+    cost_usd: float | None = None
+    service_tier: str = ""
+
+
+RunEvent = Started | Thinking | Decided | Observed | Concluding | Concluded | Finished | Call | Event
 RunListener = Callable[[RunEvent], None]

@@ -6,6 +6,7 @@ Invariant: the page goes to standard output, what is to be known about it to sta
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack
 from dataclasses import asdict
 from typing import Annotated
 
@@ -13,7 +14,9 @@ import typer
 
 from agent import flags
 from agent.console import ExitCode, run, show_error, tell
-from agent.settings import load_settings
+from agent.keeper import Keeper
+from agent.settings import Settings, load_settings
+from agent.veil import Veil
 from agent.wiring import checked, open_pool, web_environment
 from browser.action import More, Visit
 from browser.observation import Observation
@@ -28,28 +31,34 @@ def fetch(
     verbose: flags.Verbose = False,
 ) -> None:
     """Print one page as the agent sees it: rendered, read, as markdown with numbered links."""
+    with Veil() as veil:
 
-    async def work() -> Observation:
-        settings = load_settings(**given)
-        address = checked(url)
-        async with open_pool(settings) as pool:
-            web = web_environment(settings, pool, address)
-            try:
-                observation = await web.step(Visit(address))
-                while observation.part < min(part, observation.parts):
-                    observation = await web.step(More())
-            finally:
-                await web.aclose()
-        return observation
+        async def work() -> Observation:
+            return await _fetch(checked(url), part, load_settings(**given), veil)
 
-    observation = run(work(), verbose=verbose)
+        observation = run(work(), verbose=verbose)
+        if as_json:
+            typer.echo(json.dumps(asdict(observation), ensure_ascii=False, indent=2))
+        else:
+            _show_page(observation)
     document = observation.document
-    if as_json:
-        typer.echo(json.dumps(asdict(observation), ensure_ascii=False, indent=2))
-    else:
-        _show_page(observation)
     found = document.problem is None and (document.status or 0) < 400
     raise typer.Exit(ExitCode.ANSWERED if found else ExitCode.NOT_ANSWERED)
+
+
+async def _fetch(url: str, part: int, settings: Settings, veil: Veil) -> Observation:
+    async with AsyncExitStack() as stack:
+        keeper = stack.enter_context(Keeper(settings))
+        visitor = keeper.visitor(url)
+        veil.hide(visitor.allowance.masked)
+        pool = await stack.enter_async_context(open_pool(settings, url))
+        web = web_environment(settings, pool, url, visitor=visitor)
+        stack.push_async_callback(web.aclose)
+        stack.push_async_callback(keeper.save, web)
+        observation = await web.step(Visit(url))
+        while observation.part < min(part, observation.parts):
+            observation = await web.step(More())
+    return observation
 
 
 def _show_page(observation: Observation) -> None:

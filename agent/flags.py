@@ -23,8 +23,9 @@ Target = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="Model that decides: a model's name, 'embedded' (no model: quotes what it finds) or 'local' (small model"
-        " on this machine). Default: gpt-5-mini where there is a key, else embedded. A model endpoint does better.",
+        help="Model that decides: its name, with 'openai:', 'anthropic:', 'deepseek:', 'google:' or 'together:' before"
+        " it, or bare for --base-url; 'embedded' (no model: quotes what it finds); 'local' (small model on this"
+        " machine). Default: gpt-5-mini where there is OPENAI_API_KEY, else embedded. A model endpoint does better.",
     ),
 ]
 Draft = Annotated[
@@ -32,7 +33,38 @@ Draft = Annotated[
     typer.Option("--draft", help="Cheap model that guesses the next pages; 'none': only the free ranker guesses."),
 ]
 BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Any OpenAI-compatible endpoint, e.g. http://localhost:8000/v1.")
+    str | None,
+    typer.Option(
+        "--base-url", help="Any OpenAI-compatible endpoint, e.g. http://localhost:8000/v1; its key: SPECCACHE_API_KEY."
+    ),
+]
+Fallback = Annotated[
+    list[str] | None, typer.Option("--fallback", help="Model to ask where the target fails; may be given repeatedly.")
+]
+ServiceTier = Annotated[
+    str | None,
+    typer.Option(
+        "--service-tier",
+        help="'priority' (faster, dearer), 'flex' (cheaper, slow: allow it --model-seconds) or 'default', for each"
+        " model whose provider offers it.",
+    ),
+]
+Hedge = Annotated[
+    float | None,
+    typer.Option(
+        "--hedge",
+        help="Send a late request twice and take the first answer, for this share of the calls at most; 0: never."
+        "  \\[default: 0.1, without a provider's name 0]",
+    ),
+]
+FirstTokenSeconds = Annotated[
+    float | None, typer.Option("--first-token-seconds", help="Give a request up that has written nothing by then.")
+]
+ModelSeconds = Annotated[
+    float | None, typer.Option("--model-seconds", help="Give a request up after this time.  \\[default: 120]")
+]
+Prices = Annotated[
+    Path | None, typer.Option("--prices", help="TOML file with your own prices of models, before the known ones.")
 ]
 Speculation = Annotated[
     bool | None,
@@ -53,7 +85,18 @@ Act = Annotated[
     typer.Option("--act/--no-act", help="Let the model click, type and choose, not only read.  \\[default: off]"),
 ]
 MaxGuesses = Annotated[int | None, typer.Option("--max-guesses", help="Guesses taken up a turn.  \\[default: 3]")]
-PoolSize = Annotated[int | None, typer.Option("--pool-size", help="Pages that may load ahead at once.  \\[default: 4]")]
+PoolSize = Annotated[
+    str | None,
+    typer.Option(
+        "--pool-size", help="Pages that may load ahead at once; 'auto': as the machine bears.  \\[default: 4]"
+    ),
+]
+MaxMemory = Annotated[
+    int | None, typer.Option("--max-memory", help="MiB that all browsers may take.  \\[default: what is free]")
+]
+HostRate = Annotated[
+    float | None, typer.Option("--host-rate", help="Loads begun at one host in a second.  \\[default: any number]")
+]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", help="Decisions at most.  \\[default: 10]")]
 Strategy = Annotated[
     str | None,
@@ -75,6 +118,58 @@ Think = Annotated[
     typer.Option("--think", help="Mean seconds of simulated thinking a turn, for a target that decides at once."),
 ]
 Browser = Annotated[Path | None, typer.Option("--browser", help="The Chromium to use.  \\[default: the first found]")]
+Headed = Annotated[
+    bool | None,
+    typer.Option(
+        "--headed/--headless", help="Show the browser's window; not that of pages loaded ahead.  \\[default: headless]"
+    ),
+]
+Locale = Annotated[str | None, typer.Option("--locale", help="Language to ask for, e.g. de-AT.  \\[default: en-US]")]
+Viewport = Annotated[
+    str | None, typer.Option("--viewport", metavar="WxH", help="Size of a page's window.  \\[default: 1280x2000]")
+]
+UserAgent = Annotated[
+    str | None, typer.Option("--user-agent", help="What the browser calls itself.  \\[default: what it is]")
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="'NAME: VALUE'",
+        help="Header for the start page's site and --allow-host hosts, and for nobody else; repeatable.",
+    ),
+]
+Proxy = Annotated[
+    str | None,
+    typer.Option(
+        "--proxy",
+        metavar="URL",
+        help="http, https or socks5 proxy for everything, with user:password@ where it asks.  \\[default: HTTPS_PROXY]",
+    ),
+]
+StorageState = Annotated[
+    Path | None, typer.Option("--storage-state", help="File with the cookies and storage to begin with (Playwright's).")
+]
+SaveStorageState = Annotated[
+    Path | None, typer.Option("--save-storage-state", help="File in which they are saved at the end.")
+]
+Profile = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME|DIR", help="Session that is kept from run to run; one run at a time."),
+]
+Secrets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret",
+        metavar="NAME[@HOST][=VALUE]",
+        help="What a model may have typed on a host (the start's) but never sees. Without =VALUE, which others can see"
+        " in the process list: SPECCACHE_SECRET_NAME, or the file named by SPECCACHE_SECRET_NAME_FILE. Repeatable.",
+    ),
+]
+Files = Annotated[list[Path] | None, typer.Option("--file", help="A file that a model may upload; repeatable.")]
+Downloads = Annotated[
+    Path | None, typer.Option("--downloads", help="Folder for files that pages give.  \\[default: gone after the run]")
+]
 Shelf = Annotated[
     Path | None,
     typer.Option(
@@ -111,19 +206,46 @@ THINKING: Flags = {
     "think": Think,
 }
 """What decides, and for how long."""
+CALLING: Flags = {
+    "fallback": Fallback,
+    "service_tier": ServiceTier,
+    "hedge": Hedge,
+    "first_token_seconds": FirstTokenSeconds,
+    "model_seconds": ModelSeconds,
+    "prices": Prices,
+}
+"""How models are called, and what that costs."""
 SPECULATING: Flags = {
     "speculation": Speculation,
     "predictor": Predictor,
     "max_guesses": MaxGuesses,
     "pool_size": PoolSize,
+    "max_memory": MaxMemory,
+    "host_rate": HostRate,
     "shelf": Shelf,
 }
 """What is loaded ahead, and where it is kept."""
-BROWSING: Flags = {"browser": Browser}
+BROWSING: Flags = {
+    "browser": Browser,
+    "headed": Headed,
+    "locale": Locale,
+    "viewport": Viewport,
+    "user_agent": UserAgent,
+    "headers": Headers,
+    "proxy": Proxy,
+    "storage_state": StorageState,
+    "save_storage_state": SaveStorageState,
+    "profile": Profile,
+}
 """The browser, and who it is to the sites it visits."""
-REACHING: Flags = {"allow_hosts": AllowHosts, "allow_domains": AllowDomains, "deny_domains": DenyDomains}
-"""Where it may go."""
-PERMITTING: Flags = {"act": Act, **REACHING}
+REACHING: Flags = {
+    "allow_hosts": AllowHosts,
+    "allow_domains": AllowDomains,
+    "deny_domains": DenyDomains,
+    "downloads": Downloads,
+}
+"""Where it may go, and where it puts what it is given there."""
+PERMITTING: Flags = {"act": Act, "secrets": Secrets, "files": Files, **REACHING}
 """What may be done, and where."""
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import LocalModelMissing
-from agent.model import ChatModel
+from agent.model import CallLimits, ChatModel
 from agent.weights import find_weights
 from browser.machine import this_machine
 
@@ -51,8 +51,7 @@ async def open_local_model(weights: Path | None = None) -> AsyncIterator[ChatMod
             "local",
             base_url=endpoint.base_url,
             api_key=endpoint.api_key,
-            timeout_seconds=TIMEOUT_SECONDS,
-            max_retries=0,
+            limits=CallLimits(total_seconds=TIMEOUT_SECONDS),
             parameters=PARAMETERS,
         )
         try:

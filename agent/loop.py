@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from agent.errors import AgentError
-from agent.events import Decided, Finished, Observed, RunListener, Started, Thinking
+from agent.events import Concluded, Concluding, Decided, Finished, Observed, RunListener, Started, Thinking
 from agent.outcome import Outcome, Shares
 from agent.repetition import ENDED_AT, Repetition, Verdict
 from agent.support import support
@@ -86,6 +86,7 @@ class Loop:
                 answer=outcome.answer,
                 sources=outcome.sources,
                 reason=outcome.reason,
+                support=outcome.support.url,
             )
         )
 
@@ -122,7 +123,7 @@ class Loop:
         """End the run with the best answer that what was seen allows."""
         outcome = Outcome(status="limit", reason=reason)
         try:
-            decision = await self._timed(self._target.conclude(question, tuple(self._trajectory)))
+            decision = await self._conclude(question)
         except AgentError as error:
             return replace(outcome, reason=f"{reason} What was seen could not be summed up: {error}")
         answer = decision.action
@@ -156,6 +157,23 @@ class Loop:
                 calls=decision.calls,
                 information=reflection.information,
                 satisfied=reflection.satisfied,
+            )
+        )
+        return decision
+
+    async def _conclude(self, question: str) -> Decision:
+        started_seconds = self._clock()
+        self._listener(Concluding(at_seconds=started_seconds, turn=self._turns))
+        decision = await self._timed(self._target.conclude(question, tuple(self._trajectory)))
+        self._listener(
+            Concluded(
+                at_seconds=self._clock(),
+                turn=self._turns,
+                action=str(decision.action),
+                thought=decision.thought,
+                seconds=self._clock() - started_seconds,
+                usage=decision.usage,
+                calls=decision.calls,
             )
         )
         return decision

@@ -22,7 +22,7 @@ from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 WINDOW_TOKENS = 24_000
 """What a request may hold by default (arXiv 2510.16276, the published code)."""
@@ -41,19 +41,22 @@ class ModelTarget:
         acting: Whether it may use controls, too; else it is only offered what changes nothing anywhere.
         window_tokens: What a request may hold; where the pages seen are more, the oldest are replaced by notes.
         notebook: Where notes are kept; None: one of its own.
+        offered: What of the user's own it may use where it may act, in words for the model; see `agent.prompt`.
 
     Resource handling: the model stays its owner's; this object holds nothing to close.
     """
 
     def __init__(
         self,
-        model: ChatModel,
+        model: Chat,
         *,
         acting: bool = False,
         window_tokens: int = WINDOW_TOKENS,
         notebook: Notebook | None = None,
+        offered: str = "",
     ) -> None:
         self._model = model
+        self._offered = offered if acting else ""
         self._tools = TOOLS if acting else READING_TOOLS
         self._window_tokens = window_tokens
         self._notebook = notebook or Notebook(model, window_tokens=window_tokens)
@@ -113,7 +116,9 @@ class ModelTarget:
     ) -> Reply:
         def told(limit: int | None) -> list[Message]:
             notes = {index: str(note) for index, note in self._notebook.notes_of(trajectory).items()}
-            return target_messages(question, trajectory, tools=tools, notes=notes, limit=limit, closing=closing)
+            return target_messages(
+                question, trajectory, tools=tools, notes=notes, limit=limit, closing=closing, offered=self._offered
+            )
 
         for index in range(len(trajectory) - 1):
             if prompt_tokens(told(None)) <= self._window_tokens:

@@ -18,7 +18,7 @@ from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 _INSTRUCTIONS = """\
 You read a website, page by page, to answer a question. Write down what the page below contributes: facts, numbers, \
@@ -56,7 +56,7 @@ class Notebook:
         window_tokens: How much it can read at once.
     """
 
-    def __init__(self, model: ChatModel, *, window_tokens: int) -> None:
+    def __init__(self, model: Chat, *, window_tokens: int) -> None:
         self._model = model
         self._window_tokens = window_tokens
         self._first: Observation | None = None

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.call_account import CallAccount
 from agent.support import NO_SUPPORT, Support
 from agent.target import Usage
 from browser.action import Action
@@ -56,6 +57,7 @@ class Outcome:
         account: What speculation gained and cost.
         usage: Tokens the target used.
         calls: Model calls the target took.
+        requests: What these calls and those of the draft model took and cost, request by request.
         draft_usage: Tokens the draft model used.
         target: Name of the target.
         trace: Where the trace was written; empty where it was not.
@@ -74,6 +76,7 @@ class Outcome:
     account: Account = field(default_factory=Account)
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
+    requests: CallAccount = field(default_factory=CallAccount)
     draft_usage: Usage = field(default_factory=Usage)
     target: str = ""
     trace: str = ""
@@ -120,6 +123,8 @@ class Outcome:
                 "target": {"in": self.usage.input_tokens, "out": self.usage.output_tokens},
                 "draft": {"in": self.draft_usage.input_tokens, "out": self.draft_usage.output_tokens},
             },
+            "calls": self.requests.as_json(),
+            "cost": {"usd": self.requests.cost_usd, "prices": self.requests.prices},
             "pages": [step.observation.url for step in self.trajectory],
             "trace": self.trace,
         }

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from agent.reply import Message
 from agent.tools import TOOLS, Tool
 from browser.action import Action
+from browser.allowance import Allowance
 from browser.observation import Observation
 from speccache.environment import Step
 
@@ -42,6 +43,10 @@ whose text names what the question asks for. Do not open a page twice. Answer as
 the answer, only from what you have read, and name the URLs it stands on. If the site does not hold the answer, give \
 an empty answer."""
 
+_SECRETS = """\
+Where a site asks for one of these, type its name as it stands here, braces included, into that field. The value is \
+put in its place as it is typed, on its own site only, and you never see it:"""
+
 DRAFT_INSTRUCTIONS = f"""\
 Another reader looks for the answer to a question on a website, one page at a time. Guess which links of the current \
 page it will open next.
@@ -61,6 +66,7 @@ def target_messages(
     notes: Mapping[int, str] = _NO_NOTES,
     limit: int | None = None,
     closing: str = "",
+    offered: str = "",
 ) -> list[Message]:
     """Ask the target for its next action.
 
@@ -71,6 +77,7 @@ def target_messages(
         notes: By step, counted from 0: what was written down of its page, and is shown in the page's place.
         limit: Characters of the last page that are shown at most; None: all of the part it stands on.
         closing: What is said at the very end, such as what was wrong with the last reply.
+        offered: What of the user's own it may use, as `offered` words it.
     """
     last = len(trajectory) - 1
     parts = [f"Question: {question}"]
@@ -84,7 +91,19 @@ def target_messages(
     if closing:
         parts.append(closing)
     listed = "\n".join(f"- {tool.name}: {tool.purpose} {tool.example()}" for tool in tools)
-    return messages(_TARGET_INSTRUCTIONS.format(tools=listed), parts)
+    return messages(_TARGET_INSTRUCTIONS.format(tools=listed) + offered, parts)
+
+
+def offered(allowance: Allowance) -> str:
+    """Tell a target that may act what of the user's own it may use: secrets by their names, and files."""
+    secrets = "".join(f"\n- {secret.placeholder} on {secret.host}" for secret in allowance.secrets)
+    files = "".join(f"\n- {file.name}" for file in allowance.files)
+    told = []
+    if secrets:
+        told.append(f"{_SECRETS}{secrets}")
+    if files:
+        told.append(f"You may upload these files where the answer needs it, by these names:{files}")
+    return "".join(f"\n\n{paragraph}" for paragraph in told)
 
 
 def draft_messages(

@@ -21,7 +21,7 @@ from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 _CRITIC = """\
 You judge whether a question is answered by notes that were taken while reading a website. The notes are material to \
@@ -40,14 +40,19 @@ class ReflexionTarget:
         model: Reasons, writes notes and criticises.
         acting: Whether it may use controls, too.
         window_tokens: What a request may hold.
+        offered: What of the user's own it may use where it may act, in words for the model.
 
     Resource handling: the model stays its owner's; this object holds nothing to close.
     """
 
-    def __init__(self, model: ChatModel, *, acting: bool = False, window_tokens: int = WINDOW_TOKENS) -> None:
+    def __init__(
+        self, model: Chat, *, acting: bool = False, window_tokens: int = WINDOW_TOKENS, offered: str = ""
+    ) -> None:
         self._model = model
         self._notebook = Notebook(model, window_tokens=window_tokens)
-        self._target = ModelTarget(model, acting=acting, window_tokens=window_tokens, notebook=self._notebook)
+        self._target = ModelTarget(
+            model, acting=acting, window_tokens=window_tokens, notebook=self._notebook, offered=offered
+        )
 
     @property
     def name(self) -> str:

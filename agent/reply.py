@@ -1,22 +1,17 @@
 """What is said to a model and what it says back, as plain values.
 
 Invariant: a text here is a `str` and a count an `int`, whatever the endpoint sent: the `openai` client parses replies
-without validating them.
+without validating them. What a reasoning model thinks is never in a reply's text.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from agent.target import Usage
-
-if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletionChunk
-
-    from agent.model_failure import ModelEdge
+from agent.thought import split
 
 MISSHAPEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What reading a reply of another shape raises."""
@@ -53,78 +48,43 @@ class Reply:
 
     Attributes:
         text: Its words; empty where it only called tools.
+        thought: What a reasoning model thought aloud before; empty where it does not show that.
         tool_calls: The tools it called, in its order.
         usage: Tokens of the call; zero where the endpoint does not say.
-        seconds: From the request to the whole reply, retries included.
+        seconds: From the request to the whole reply.
+        service_tier: The tier it was served by; empty where the endpoint does not say.
     """
 
     text: str = ""
+    thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    service_tier: str = ""
 
 
-class ReplyStream:
-    """A reply as it is written: an iterator over pieces of text.
-
-    Attributes:
-        usage: Tokens of the call, known when the iterator has ended; zero before, and where the endpoint does not say.
-    """
-
-    def __init__(self, chunks: AsyncIterator[ChatCompletionChunk], edge: ModelEdge, *, deadline: float) -> None:
-        self.usage = Usage()
-        self._chunks = chunks
-        self._edge = edge
-        self._deadline = deadline
-        self._begun = False
-
-    def __aiter__(self) -> ReplyStream:
-        return self
-
-    async def __anext__(self) -> str:
-        """Wait for the next piece of text.
-
-        Raises:
-            ModelError: The endpoint broke off, took too long, or sent something else than a reply.
-        """
-        while True:
-            piece = self._read(await self._next_chunk())
-            if piece:
-                return piece
-
-    async def _next_chunk(self) -> ChatCompletionChunk:
-        with self._edge.mapped():
-            async with asyncio.timeout_at(self._deadline):
-                try:
-                    return await anext(self._chunks)
-                except StopAsyncIteration:
-                    if not self._begun:
-                        raise self._edge.unreadable("the stream held no event") from None
-                    raise
-
-    def _read(self, chunk: ChatCompletionChunk) -> str:
-        try:
-            self.usage = _usage(chunk.usage) if chunk.usage else self.usage
-            text = "".join(_text(choice.delta.content) for choice in chunk.choices)
-        except MISSHAPEN as error:
-            raise self._edge.unreadable(f"an event reads {chunk!r}") from error
-        self._begun = True
-        return text
+def characters(messages: Sequence[Message]) -> int:
+    """Return the length of a conversation."""
+    return sum(len(message.content) for message in messages)
 
 
 def read_reply(completion: Any, *, seconds: float) -> Reply:
     """Take a reply out of what the client parsed, whatever that is; raises one of `MISSHAPEN` where it is no reply."""
     message = completion.choices[0].message
     calls = [call.function for call in message.tool_calls or ()]
+    parts = split(read_text(message.content or message.refusal))
     return Reply(
-        text=_text(message.content or message.refusal),
-        tool_calls=tuple(ToolCall(name=_text(call.name), arguments=_text(call.arguments)) for call in calls),
-        usage=_usage(completion.usage),
+        text=parts.text,
+        thought=f"{read_thought(message)}\n{parts.thought}".strip(),
+        tool_calls=tuple(ToolCall(name=read_text(call.name), arguments=read_text(call.arguments)) for call in calls),
+        usage=read_usage(completion.usage),
         seconds=seconds,
+        service_tier=read_tier(completion),
     )
 
 
-def _text(value: object) -> str:
+def read_text(value: object) -> str:
+    """Read a text, or nothing."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -132,7 +92,36 @@ def _text(value: object) -> str:
     return value
 
 
-def _usage(usage: Any) -> Usage:
+def read_thought(message: Any) -> str:
+    """Read what a message or a piece of one says beside its content: DeepSeek's field, or that of Together and vLLM."""
+    for name in ("reasoning_content", "reasoning"):
+        thought = getattr(message, name, None)
+        if isinstance(thought, str) and thought:
+            return thought
+    return ""
+
+
+def read_tier(completion: Any) -> str:
+    """Read the tier that served a reply, or a piece of one."""
+    tier = getattr(completion, "service_tier", None)
+    return tier if isinstance(tier, str) else ""
+
+
+def read_usage(usage: Any) -> Usage:
+    """Read the tokens of a call."""
     if usage is None:
         return Usage()
-    return Usage(input_tokens=int(usage.prompt_tokens or 0), output_tokens=int(usage.completion_tokens or 0))
+    input_tokens = int(usage.prompt_tokens or 0)
+    # Google counts what was thought in the total alone.
+    thought_tokens = _count(usage, "total_tokens") - input_tokens
+    cached = _count(getattr(usage, "prompt_tokens_details", None), "cached_tokens")
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=max(int(usage.completion_tokens or 0), thought_tokens),
+        cached_tokens=min(input_tokens, cached or _count(usage, "prompt_cache_hit_tokens")),  # DeepSeek's
+    )
+
+
+def _count(holder: Any, name: str) -> int:
+    value = getattr(holder, name, None)
+    return value if isinstance(value, int) else 0

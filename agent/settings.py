@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, PositiveInt, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -17,12 +17,15 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from agent.browsing_settings import BrowsingSettings
 from agent.errors import ConfigurationError
+from agent.providers import OPENAI, key_variable
 
 SETTINGS_FILE = Path("speccache.toml")
 
 EMBEDDED = "embedded"
 LOCAL = "local"
+_REPEATED = ("allow_domains", "allow_hosts", "deny_domains", "files", "headers", "secrets")
 _OPENAI_TARGET = "gpt-5-mini"
 _OPENAI_DRAFT = "gpt-4.1-mini"
 
@@ -54,16 +57,16 @@ class Strategy(StrEnum):
 
 
 class _SettingsFile(TomlConfigSettingsSource):
-    """The file, less what decides where a key is sent: a file found in some folder must not redirect a person's key."""
+    """The file, less what decides where a key, a secret or a file is sent: one found in some folder must not do so."""
 
     def __call__(self) -> dict[str, Any]:
-        for name in ("base_url", "api_key"):
+        for name in ("base_url", "api_key", "secrets", "files"):
             if name in self.toml_data:
                 raise ValueError(f"{name} is not read from a file, only from the environment or a flag")
         return super().__call__()
 
 
-class Settings(BaseSettings):
+class Settings(BrowsingSettings, BaseSettings):
     """What can be set, as `SPECCACHE_<NAME>` or in `speccache.toml` by the same name in lower case."""
 
     model_config = SettingsConfigDict(
@@ -71,19 +74,34 @@ class Settings(BaseSettings):
     )
 
     target: str | None = None
-    """The target model's name, `embedded` or `local`; None: an OpenAI model where there is a key, else embedded."""
+    """The target model, by its name or as `provider:name`, `embedded` or `local`; None: an OpenAI model where there is
+    a key for it, else embedded."""
     draft: str | None = None
     """The draft model's name; None: an OpenAI model where the target is one, else no draft model; `none`: none."""
     base_url: str | None = Field(None, validation_alias=AliasChoices("SPECCACHE_BASE_URL", "OPENAI_BASE_URL"))
-    """An OpenAI-compatible endpoint; None: OpenAI's own."""
-    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("SPECCACHE_API_KEY", "OPENAI_API_KEY"))
-    """The endpoint's key; never written anywhere."""
+    """An OpenAI-compatible endpoint for models without a provider's name; None: OpenAI's own."""
+    api_key: SecretStr | None = None
+    """That endpoint's key; providers' keys are read from their own variables, see `agent.providers`."""
+    fallback: tuple[str, ...] = ()
+    """Models that are asked in this order where the target fails."""
+    service_tier: Literal["default", "flex", "priority"] | None = None
+    """What to ask the provider for: faster for more money, or slower for less; None: nothing."""
+    hedge: float | None = Field(None, ge=0, le=0.5)
+    """Second requests sent for each model call at most; None: 0.1 with a provider that is known by name, else 0."""
+    hedge_start_seconds: float = Field(30.0, gt=0)
+    """When a second request is sent while too little was measured to know what is late."""
+    connect_seconds: float = Field(10.0, gt=0)
+    """How long a connection to a model may take."""
+    first_token_seconds: float | None = Field(None, gt=0)
+    """How long a model may take to begin; None: as long as for all. What a model thinks unseen counts."""
     model_seconds: float = Field(120.0, gt=0)
-    """How long one model call may take."""
+    """How long one request to a model may take."""
     model_retries: int = Field(2, ge=0)
     """How often a failed model call is repeated."""
-    model_calls: int | None = Field(None, ge=1)
-    """Calls to one model begun in any minute at most; None: no limit."""
+    model_calls: PositiveInt | dict[str, PositiveInt] | None = None
+    """Requests to one provider begun in any minute at most, or by provider or host; None: no limit."""
+    prices: Path | None = None
+    """A table of what models cost, before the one that comes along; see `agent.prices`."""
     speculation: bool = True
     """Whether likely next pages are loaded while the target thinks."""
     predictor: PredictorName = PredictorName.DEFAULT
@@ -92,8 +110,6 @@ class Settings(BaseSettings):
     """Whether a model may use controls: click, type, choose; else it only reads."""
     max_guesses: int = Field(3, ge=1, le=16)
     """Guesses taken up a turn at most."""
-    pool_size: int = Field(4, ge=1, le=64)
-    """Pages that may load ahead at once."""
     max_turns: int = Field(10, ge=1)
     """Decisions at most."""
     strategy: Strategy = Strategy.REFLEXION
@@ -110,18 +126,10 @@ class Settings(BaseSettings):
     """How long a server may take to answer with a page."""
     part_chars: int = Field(16_000, ge=500)
     """Length of one part of a long page, in characters."""
-    browser: Path | None = None
-    """The Chromium to use; None: the first that is found."""
     weights: Path | None = None
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
     shelf: Path | None = None
     """The file in which public pages are kept for later runs; None: none are."""
-    allow_domains: tuple[str, ...] = ()
-    """The only domains that are reached, with all below them; empty: any."""
-    deny_domains: tuple[str, ...] = ()
-    """Domains that are never reached, nor any below them."""
-    allow_hosts: tuple[str, ...] = ()
-    """Private hosts that may be visited beside the start page's own."""
 
     @field_validator("predictor", mode="before")
     @classmethod
@@ -144,8 +152,8 @@ class Settings(BaseSettings):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether a model endpoint is configured."""
-        return self.base_url is not None or self.api_key is not None
+        """Whether an endpoint for models without a provider's name is configured."""
+        return self.base_url is not None or self.api_key is not None or key_variable(OPENAI) is not None
 
     @property
     def target_name(self) -> str:
@@ -187,7 +195,8 @@ def load_settings(**flags: Any) -> Settings:
         problem = error.errors(include_url=False, include_input=False)[0]
         name = ".".join(str(part) for part in problem["loc"])
         raise ConfigurationError(
-            f"the setting {name} is wrong: {problem['msg']}", hint=f"Correct it where it is set: {_places(name)}."
+            f"the setting {name} is wrong: {problem['msg'].removeprefix('Value error, ')}",
+            hint=f"Correct it where it is set: {_places(name)}.",
         ) from error
     except (OSError, ValueError) as error:
         raise ConfigurationError(
@@ -196,5 +205,6 @@ def load_settings(**flags: Any) -> Settings:
 
 
 def _places(name: str) -> str:
-    flag, variable = name.lower().removeprefix("speccache_").replace("_", "-"), name.upper().removeprefix("SPECCACHE_")
-    return f"--{flag}, SPECCACHE_{variable} or {SETTINGS_FILE}"
+    plain = name.lower().removeprefix("speccache_").partition(".")[0]
+    flag = plain.replace("_", "-").removesuffix("s" if plain in _REPEATED else "")
+    return f"--{flag}, SPECCACHE_{plain.upper()} or {SETTINGS_FILE}"

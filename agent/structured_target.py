@@ -26,7 +26,7 @@ from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 Schema = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ class StructuredTarget:
         window_tokens: What a request may hold.
     """
 
-    def __init__(self, target: Target, model: ChatModel, schema: Schema, *, window_tokens: int) -> None:
+    def __init__(self, target: Target, model: Chat, schema: Schema, *, window_tokens: int) -> None:
         self._target = target
         self._model = model
         self._schema = schema

@@ -17,15 +17,28 @@ from speccache.environment import Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more model calls."""
+    """Tokens of one or more model calls.
+
+    Attributes:
+        input_tokens: Of the prompts; 0 where the endpoint did not say, as no prompt is empty.
+        output_tokens: Of the replies, with what was thought.
+        cached_tokens: Of the prompts' tokens, those the provider had in its cache, which are cheaper.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether the endpoint said how many tokens it took."""
+        return self.input_tokens > 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
         )
 
 

@@ -1,6 +1,10 @@
-"""The trace of a run: one JSON object a line, written as it happens.
+"""The trace of a run: one JSON object a line, written as it happens; `agent.trace_reader` reads it.
 
-Invariant: what is in the file is whole lines, whatever ends the run; and a trace that cannot be written ends no run.
+Invariant: what a run has told is in the file, in whole lines, whatever ends it; only the last may be cut short. And a
+trace that cannot be written ends no run.
+
+A run begins with a line that names the format and the time of day. From there on there is one clock, a monotonic one:
+`at_s` is the seconds since that line. A file may hold several runs, one after the other; one that exists is continued.
 """
 
 from __future__ import annotations
@@ -10,14 +14,18 @@ import json
 import logging
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
+from os import SEEK_END
 from pathlib import Path
 from typing import Any, TextIO
 
 from agent.errors import TraceUnwritable
-from agent.events import RunEvent
+from agent.events import RunEvent, Started
 
 logger = logging.getLogger(__name__)
+
+VERSION = 1
+"""Of the format; it grows when a reader of the version before could be misled. New events and fields are no reason."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s\"]+@")
 
@@ -33,6 +41,8 @@ class Trace:
 
     Args:
         path: Where to; missing folders are made.
+        now: Tells the time of day.
+        mask: Takes secrets out of a line.
 
     Resource handling: owns the file; use it as a context manager or `close()` it.
 
@@ -40,12 +50,22 @@ class Trace:
         TraceUnwritable: The file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        mask: Callable[[str], str] = str,
+    ) -> None:
         self.path = path
+        self._now = now
+        self._mask = mask
         self._began_seconds: float | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO | None = path.open("a", encoding="utf-8")
+            self._gap = "" if _ends_whole(path) else "\n"
+            # Half a surrogate pair, which a page's script can make, is written as the JSON escape that it is.
+            self._file: TextIO | None = path.open("a", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise TraceUnwritable(
                 f"the trace {path} cannot be written: {error.strerror}",
@@ -56,14 +76,20 @@ class Trace:
         """Write one event; a full disk ends the trace with a warning, not the run."""
         if self._file is None:
             return
-        if self._began_seconds is None:
-            self._began_seconds = event.at_seconds
         try:
-            self._file.write(_line(event, self._began_seconds))
+            if self._began_seconds is None or isinstance(event, Started):
+                self._began_seconds = event.at_seconds
+                self._file.write(self._heading())
+            self._file.write(self._mask(_line(event, self._began_seconds)))
             self._file.flush()
         except OSError as error:
             logger.warning("The trace %s ends here: %s", self.path, error.strerror)
             self._give_up()
+
+    def _heading(self) -> str:
+        heading = {"event": "trace", "version": VERSION, "at_s": 0.0, "started_at": self._now().isoformat()}
+        gap, self._gap = self._gap, ""
+        return gap + json.dumps(heading) + "\n"
 
     def _give_up(self) -> None:
         file, self._file = self._file, None
@@ -82,6 +108,16 @@ class Trace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _ends_whole(path: Path) -> bool:
+    """Tell whether nothing was cut short: an earlier run may have ended in the middle of a line."""
+    if not path.is_file():
+        return True  # a pipe, say
+    with path.open("rb") as file:
+        end = file.seek(0, SEEK_END)
+        file.seek(max(0, end - 1))
+        return file.read() in (b"", b"\n")
 
 
 def _line(event: RunEvent, began_seconds: float) -> str:

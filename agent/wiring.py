@@ -7,33 +7,36 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from yarl import URL
-
+from agent.call_account import CallAccount
+from agent.chat import Chat
 from agent.draft_predictor import DraftPredictor
 from agent.embedding import Embedder
 from agent.errors import ConfigurationError
 from agent.events import RunEvent, RunListener
+from agent.keeper import Keeper
 from agent.loop import Loop
 from agent.model_target import ModelTarget
+from agent.models import DRAFT, Models
 from agent.outcome import Outcome
 from agent.pacing import PacedTarget
 from agent.predictor_choice import Predictors, choose
+from agent.prompt import offered
 from agent.rank_predictor import PRIORS
 from agent.ranker import LinkRanker
 from agent.reflexion import ReflexionTarget
-from agent.settings import EMBEDDED, LOCAL, PredictorName, Settings, Strategy
+from agent.settings import EMBEDDED, LOCAL, Settings, Strategy
+from agent.structured_target import Schema, StructuredTarget, load_schema
 from agent.target import Target, Usage
 from agent.walk import MAX_PAGES, WalkTarget
+from agent.web import checked, host_of, max_running, named_hosts, open_pool, web_environment
 from browser.action import Action, Visit
-from browser.address import check_address
+from browser.allowance import Allowance
 from browser.environment import WebEnvironment
 from browser.observation import Observation
-from browser.page import LoadOptions
-from browser.pool import BrowserPool, PoolOptions
-from browser.process import LaunchOptions
+from browser.pool import BrowserPool
 from speccache.account import Account
 from speccache.environment import Environment
 from speccache.events import Event
@@ -41,8 +44,9 @@ from speccache.options import SpeculationOptions
 from speccache.second_level import SecondLevel
 from speccache.speculative_environment import SpeculativeEnvironment
 
+__all__ = ["Mind", "answer", "ask", "checked", "host_of", "open_mind", "open_pool", "web_environment"]
+
 if TYPE_CHECKING:
-    from agent.model import ChatModel
     from browser.shelf import Shelf
 
 
@@ -55,55 +59,57 @@ class Mind:
         predictors: Guess ahead; empty with speculation off.
         deeper: Which of them, or of their like, also guess one level deeper.
         draft: The draft model among them; None where there is none.
+        calls: Counts the calls to the models among them.
     """
 
     target: Target
     predictors: Predictors = ()
     deeper: Predictors = ()
     draft: DraftPredictor | None = None
-
-
-def open_pool(settings: Settings) -> BrowserPool:
-    """Return the pool the settings ask for, to be entered with `async with`."""
-    guesses = settings.speculation and settings.predictor is not PredictorName.NONE
-    slots = settings.pool_size if guesses else 0
-    return BrowserPool(
-        PoolOptions(
-            speculation_slots=slots,
-            allowed_domains=settings.allow_domains,
-            denied_domains=settings.deny_domains,
-            launch=LaunchOptions(executable=settings.browser),
-        )
-    )
+    calls: CallAccount = field(default_factory=CallAccount)
 
 
 @asynccontextmanager
-async def open_mind(settings: Settings, question: str, *, embedder: Embedder | None = None) -> AsyncIterator[Mind]:
+async def open_mind(
+    settings: Settings,
+    question: str,
+    *,
+    embedder: Embedder | None = None,
+    schema: Schema | None = None,
+    models: Models | None = None,
+    allowance: Allowance = Allowance(),
+) -> AsyncIterator[Mind]:
     """Open the target and the predictors for one question.
 
     Args:
         settings: Which ones.
         question: The question.
         embedder: Remembers the vectors of a site's link texts over several questions; None: a new one.
+        schema: The answer's shape; None: that of the settings' file, if any.
+        models: Remember how models behave over several questions; None: new ones.
+        allowance: What the target may use on the sites, where it may act.
 
     Raises:
         ConfigurationError: The settings name no usable model.
     """
     async with AsyncExitStack() as stack:
+        models = models or _models(settings, stack)
+        calls = CallAccount(prices=models.prices.origin)
         ranker = LinkRanker(embedder or Embedder())
-        if settings.schema_file is not None and settings.target_name in (EMBEDDED, LOCAL):
+        schema = schema or (load_schema(settings.schema_file) if settings.schema_file else None)
+        if schema is not None and settings.target_name in (EMBEDDED, LOCAL):
             raise ConfigurationError("an answer by a schema needs a model", hint="Name one with --target.")
         target: Target = WalkTarget(ranker)
         if settings.target_name == LOCAL:
             target = await _local_target(target, settings, ranker, stack)
         elif settings.target_name != EMBEDDED:
-            target = _model_target(settings, stack)
+            target = _model_target(settings, schema, models.target(calls), allowance)
         if settings.think:
             target = PacedTarget(target, think_seconds=settings.think)
         if not settings.speculation:
-            yield Mind(target=target)
+            yield Mind(target=target, calls=calls)
             return
-        draft = _draft(settings, question, stack)
+        draft = _draft(settings, question, models, calls)
         chosen = choose(
             settings.predictor,
             question,
@@ -112,25 +118,29 @@ async def open_mind(settings: Settings, question: str, *, embedder: Embedder | N
             max_guesses=settings.max_guesses,
             max_pages=MAX_PAGES if settings.target_name in (EMBEDDED, LOCAL) else None,
         )
-        yield Mind(target=target, predictors=chosen.predictors, deeper=chosen.deeper, draft=draft)
+        yield Mind(target=target, predictors=chosen.predictors, deeper=chosen.deeper, draft=draft, calls=calls)
 
 
-def _model_target(settings: Settings, stack: AsyncExitStack) -> Target:
-    model = _model(settings, settings.target_name, stack)
+def _models(settings: Settings, stack: AsyncExitStack) -> Models:
+    models = Models(settings)
+    stack.push_async_callback(models.aclose)
+    return models
+
+
+def _model_target(settings: Settings, schema: Schema | None, model: Chat, allowance: Allowance) -> Target:
     thinking = ReflexionTarget if settings.strategy is Strategy.REFLEXION else ModelTarget
-    target: Target = thinking(model, acting=settings.act, window_tokens=settings.context_tokens)
-    if settings.schema_file is None:
+    target: Target = thinking(
+        model, acting=settings.act, window_tokens=settings.context_tokens, offered=offered(allowance)
+    )
+    if schema is None:
         return target
-    from agent.structured_target import StructuredTarget, load_schema  # noqa: PLC0415 - few runs ask for it
-
-    schema = load_schema(settings.schema_file)
     return StructuredTarget(target, model, schema, window_tokens=settings.context_tokens)
 
 
-def _draft(settings: Settings, question: str, stack: AsyncExitStack) -> DraftPredictor | None:
+def _draft(settings: Settings, question: str, models: Models, calls: CallAccount) -> DraftPredictor | None:
     if settings.draft_name is None:
         return None
-    model = _model(settings, settings.draft_name, stack)
+    model = models.chat(settings.draft_name, role=DRAFT, listener=calls)
     return DraftPredictor(question, model, max_guesses=settings.max_guesses)
 
 
@@ -142,58 +152,6 @@ async def _local_target(walk: Target, settings: Settings, ranker: LinkRanker, st
     return WriterTarget(walk, model, ranker.embedder)
 
 
-def _model(settings: Settings, name: str, stack: AsyncExitStack) -> ChatModel:
-    from agent.model import ChatModel  # noqa: PLC0415 - its client takes as long to import as all the rest together
-
-    model = ChatModel(
-        name,
-        base_url=settings.base_url,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        timeout_seconds=settings.model_seconds,
-        max_retries=settings.model_retries,
-        calls_per_minute=settings.model_calls,
-    )
-    stack.push_async_callback(model.aclose)
-    return model
-
-
-def web_environment(settings: Settings, pool: BrowserPool, url: str) -> WebEnvironment:
-    """Return the web as seen by a run that starts at the URL: its host counts as named by the user."""
-    return WebEnvironment(
-        pool,
-        named_hosts=named_hosts(settings, url),
-        part_chars=settings.part_chars,
-        load_options=LoadOptions(
-            navigate_timeout_seconds=settings.load_seconds, settle_cap_seconds=settings.settle_seconds
-        ),
-    )
-
-
-def named_hosts(settings: Settings, url: str) -> frozenset[str]:
-    """Return the hosts that the user named for a run that starts at the URL."""
-    return frozenset({host_of(url), *settings.allow_hosts})
-
-
-def host_of(url: str) -> str:
-    """Return a URL's host; empty where it has none or is none."""
-    try:
-        return URL(url).host or ""
-    except ValueError:
-        return ""
-
-
-def checked(url: str) -> str:
-    """Complete an address as a person types it (without a scheme it is https), and check that it may be opened.
-
-    Raises:
-        AddressRefused: It is no web address.
-    """
-    has_scheme = "://" in url or url.partition(":")[0] in ("about", "data", "javascript", "mailto", "view-source")
-    address = url if has_scheme else f"https://{url}"
-    check_address(address, named_hosts={host_of(address)})
-    return address
-
-
 async def ask(
     question: str,
     url: str,
@@ -202,14 +160,36 @@ async def ask(
     pool: BrowserPool,
     listeners: Sequence[RunListener] = (),
     embedder: Embedder | None = None,
+    schema: Schema | None = None,
+    models: Models | None = None,
+    keeper: Keeper | None = None,
 ) -> Outcome:
     """Answer one question, beginning at the URL, with the target and predictors the settings name.
 
+    Args:
+        question: The question; a secret in it is replaced by its name.
+        url: Where to start.
+        settings: How.
+        pool: Where pages are loaded.
+        listeners: Called with every event.
+        embedder: See `open_mind`, as for `schema` and `models`.
+        schema: The answer's shape.
+        models: Remember how models behave.
+        keeper: Has the user's own things open; None: they are opened for this question.
+
     Raises:
-        ConfigurationError: The settings name no usable model.
+        ConfigurationError: The settings name no usable model, or a secret has no value.
+        SessionUnusable: A saved session cannot be used.
     """
-    async with open_mind(settings, question, embedder=embedder) as mind:
-        return await answer(question, url, mind=mind, settings=settings, pool=pool, listeners=listeners)
+    async with AsyncExitStack() as stack:
+        keeper = keeper or stack.enter_context(Keeper(settings))
+        visitor = keeper.visitor(url)
+        question = visitor.allowance.masked(question)
+        mind = await stack.enter_async_context(
+            open_mind(settings, question, embedder=embedder, schema=schema, models=models, allowance=visitor.allowance)
+        )
+        web = web_environment(settings, pool, url, visitor=visitor)
+        return await _answer(question, url, mind, settings, pool, listeners, web=web, keeper=keeper)
 
 
 async def answer(
@@ -221,7 +201,22 @@ async def answer(
     pool: BrowserPool,
     listeners: Sequence[RunListener] = (),
 ) -> Outcome:
-    """Answer one question with a given mind."""
+    """Answer one question with a given mind, and nothing of the user's own."""
+    web = web_environment(settings, pool, url)
+    return await _answer(question, url, mind, settings, pool, listeners, web=web)
+
+
+async def _answer(
+    question: str,
+    url: str,
+    mind: Mind,
+    settings: Settings,
+    pool: BrowserPool,
+    listeners: Sequence[RunListener],
+    *,
+    web: WebEnvironment,
+    keeper: Keeper | None = None,
+) -> Outcome:
     account = Account()
 
     def tell(event: RunEvent) -> None:
@@ -230,7 +225,7 @@ async def answer(
         for listener in listeners:
             listener(event)
 
-    web = web_environment(settings, pool, url)
+    mind.calls.listener = tell
     environment: Environment[Action, Observation] = web
     async with AsyncExitStack() as stack:
         if mind.predictors:
@@ -238,6 +233,8 @@ async def answer(
             shelf = await _shelf(web, url, pool, settings, stack)
             environment = _speculative(web, pool, mind, settings, tell, shelf)
         stack.push_async_callback(environment.aclose)
+        if keeper is not None:
+            stack.push_async_callback(keeper.save, web)
         outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(
             question, Visit(url)
         )
@@ -249,6 +246,7 @@ async def answer(
             draft_seconds=mind.draft.seconds if mind.draft else 0.0,
         ),
         account=account,
+        requests=mind.calls,
         draft_usage=mind.draft.usage if mind.draft else Usage(),
     )
 
@@ -280,11 +278,11 @@ def _speculative(
         web,
         predictors=mind.predictors,
         deeper=mind.deeper,
-        options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=settings.pool_size),
+        options=SpeculationOptions(max_guesses=settings.max_guesses, max_running=max_running(settings)),
         priors=PRIORS,
         gate=web.refusal,
         pressure=pool.pressure.reason,
-        urgent=pool.urgent,
+        urgent=web.urgent,
         listener=listener,
         size_of=lambda observation: observation.document.size_bytes,
         lifetime_of=web.lifetime,

@@ -21,7 +21,7 @@ from browser.observation import Observation
 from speccache.environment import Step
 
 if TYPE_CHECKING:
-    from agent.model import ChatModel
+    from agent.chat import Chat
 
 PASSAGES = 6
 """How many passages the model is shown: 200 to 600 tokens, some 10 seconds on one core."""
@@ -38,7 +38,7 @@ class WriterTarget:
     Resource handling: walk, model and embedder stay their owner's; this object holds nothing to close.
     """
 
-    def __init__(self, walk: Target, model: ChatModel, embedder: Embedder) -> None:
+    def __init__(self, walk: Target, model: Chat, embedder: Embedder) -> None:
         self._walk = walk
         self._model = model
         self._embedder = embedder

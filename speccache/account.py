@@ -64,7 +64,7 @@ class Account:
                 self.failures[event.reason] += 1
             case EventKind.HIT | EventKind.JOIN | EventKind.MISS:
                 self._step(event)
-            case EventKind.DIRECT | EventKind.CANCEL:
+            case EventKind.DIRECT | EventKind.CANCEL | EventKind.PREDICT:
                 pass
 
     def _step(self, event: Event) -> None:

@@ -14,6 +14,8 @@ from enum import StrEnum
 class EventKind(StrEnum):
     """What happened."""
 
+    PREDICT = "predict"
+    """A predictor ended, or was stopped; `seconds` is how long it guessed."""
     LAUNCH = "launch"
     """A guess passed and its load started."""
     KNOWN = "known"

@@ -118,6 +118,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         within: float = 1.0,
         depth: int = 0,
     ) -> None:
+        started_seconds = self._recorder.now()
         try:
             guesses = cast("AsyncGenerator[Guess[ActionT]]", predictor.predict(trajectory))
             async with aclosing(guesses):
@@ -126,6 +127,9 @@ class Speculator(Generic[ActionT, ObservationT]):
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
             reason = f"{type(error).__name__}: {error}"
             self._recorder.record(EventKind.FAIL, "predict", predictor=predictor.name, reason=reason)
+        finally:
+            seconds = self._recorder.now() - started_seconds
+            self._recorder.record(EventKind.PREDICT, "predict", predictor=predictor.name, seconds=seconds)
 
     def _take(self, guess: Guess[ActionT], seen: ObservationT, *, within: float, depth: int) -> None:
         key = self._environment.key(guess.action)

@@ -72,7 +72,7 @@ async def test_fetch_tells_of_a_dialog(site: Website, tmp_path: Path) -> None:
     [
         ("/missing", "HTTP 404"),
         ("/broken", "HTTP 500"),
-        ("/zip", "is a download (data.zip)"),
+        ("/zip", "is a file, not a page: data.zip"),
         ("/loop", "redirect"),
         ("http://127.0.0.1:1/", "127.0.0.1"),
         ("http://no-such-host.invalid/", "no-such-host.invalid"),
@@ -120,7 +120,7 @@ async def test_ask_quotes_a_page_where_no_model_is_configured(site: Website, tmp
     assert "no model configured" in result.err
     [trace] = (tmp_path / "runs").iterdir()
     events = [json.loads(line)["event"] for line in trace.read_text().splitlines()]
-    assert events[0] == "started"
+    assert events[:2] == ["trace", "started"]
     assert "finished" in events
 
 
@@ -162,10 +162,12 @@ async def test_ask_with_a_model_and_a_draft(site: Website, tmp_path: Path) -> No
             "--draft",
             "draft",
         ]
-        result = await speccache(*words, "--json", cwd=tmp_path, variables={"OPENAI_API_KEY": "sk-scripted"})
+        result = await speccache(*words, "--json", cwd=tmp_path, variables={"SPECCACHE_API_KEY": "sk-scripted"})
     shown = json.loads(result.out)
     assert (result.code, shown["answer"], shown["turns"]) == (0, "In 1908", 2)
     assert shown["tokens"]["target"]["in"] > 0
+    assert shown["calls"]["target"]["requests"] == shown["calls"]["target"]["answered"] > 0
+    assert shown["cost"]["usd"] is None, "nobody knows what this endpoint costs"
     assert "sk-scripted" not in result.out + result.err + "".join(p.read_text() for p in (tmp_path / "runs").iterdir())
 
 
@@ -182,7 +184,7 @@ async def test_a_model_that_fails_ends_with_a_clear_error(
 ) -> None:
     async with ScriptedEndpoint([entry] * 4, model=None) as endpoint:
         words = ["ask", "How old?", "--url", site.url, "--base-url", endpoint.base_url, "--target", "m"]
-        result = await speccache(*words, cwd=tmp_path, variables={"OPENAI_API_KEY": "sk-scripted"})
+        result = await speccache(*words, cwd=tmp_path, variables={"SPECCACHE_API_KEY": "sk-scripted"})
     assert (result.code, result.out) == (code, "")
     assert "error:" in result.err
     assert "hint:" in result.err
@@ -192,12 +194,19 @@ async def test_a_model_that_fails_ends_with_a_clear_error(
 
 async def test_a_model_that_is_away_is_told_of(site: Website, tmp_path: Path) -> None:
     words = ["ask", "How old?", "--url", site.url, "--base-url", "http://127.0.0.1:1/v1", "--target", "m"]
-    result = await speccache(*words, cwd=tmp_path, variables={"OPENAI_API_KEY": "sk-scripted"})
+    result = await speccache(*words, cwd=tmp_path, variables={"SPECCACHE_API_KEY": "sk-scripted"})
     assert result.code == 3
     assert "127.0.0.1:1" in result.err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        pytest.param(signal.SIGINT, 130, id="40-SIGINT"),
+        pytest.param(signal.SIGTERM, 143, id="40-SIGTERM"),
+        pytest.param(signal.SIGKILL, -9, id="40-SIGKILL"),
+    ],
+)
 async def test_an_interrupted_command_leaves_no_browser(
     site: Website, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:

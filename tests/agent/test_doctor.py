@@ -16,14 +16,17 @@ from agent.doctor import (
     check_embedded_model,
     check_endpoint,
     check_folder,
+    check_keys,
     check_packages,
     check_python,
     check_shared_memory,
     examine,
 )
+from agent.providers import PROVIDERS
 from browser.machine import Machine
 
 KEY = "sk-a-very-secret-key"
+KEY_VARIABLES = [variable for provider in PROVIDERS.values() for variable in provider.key_variables]
 Serve = Callable[[int], Awaitable[str]]
 
 
@@ -53,7 +56,7 @@ async def serve() -> AsyncIterator[Serve]:
 
 @pytest.fixture(autouse=True)
 def no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+    for name in (*KEY_VARIABLES, "OPENAI_BASE_URL", "SPECCACHE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -124,6 +127,22 @@ async def test_an_endpoint_is_asked_for_its_models(
     assert check.status == expected
     assert words in check.detail
     assert KEY not in f"{check.detail} {check.hint}"
+
+
+async def test_a_key_goes_only_to_the_endpoint_it_is_for(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    url = await serve(200)
+    assert "HTTP 418" in (await check_endpoint(url)).detail, "the key is OpenAI's"
+    monkeypatch.setenv("SPECCACHE_API_KEY", KEY)
+    assert "HTTP" not in (await check_endpoint(url)).detail
+
+
+def test_the_keys_that_are_set_are_named_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_keys().detail == "none of a known provider"
+    for name in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    detail = check_keys().detail
+    assert detail == "ANTHROPIC_API_KEY (--target anthropic:MODEL), GOOGLE_API_KEY (--target google:MODEL)"
 
 
 async def test_an_endpoint_that_is_not_there_is_told_without_its_password() -> None:

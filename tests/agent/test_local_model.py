@@ -32,7 +32,7 @@ async def test_it_listens_on_loopback_to_the_holder_of_its_key_until_it_is_left(
         async with connected(endpoint, api_key="sk-guessed") as model:
             with pytest.raises(ModelRefused):
                 await model.complete(ASK)
-    async with connected(endpoint, max_retries=0) as model:
+    async with connected(endpoint) as model:
         with pytest.raises(ModelUnreachable):
             await model.complete(ASK)
 

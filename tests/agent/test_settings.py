@@ -64,3 +64,24 @@ def test_a_wrong_file_is_told_of(content: str, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says) as error:
         load_settings()
     assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("service_tier", "fast"), ("hedge", 0.6), ("hedge", -0.1), ("model_calls", 0), ("model_calls", {"openai": 0})],
+)
+def test_how_models_are_called_is_checked(name: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        load_settings(**{name: value})
+
+
+def test_rate_limits_may_differ_by_provider() -> None:
+    Path("speccache.toml").write_text("fallback = ['deepseek:deepseek-chat']\n[model_calls]\nopenai = 60\n")
+    settings = load_settings()
+    assert settings.model_calls == {"openai": 60}
+    assert settings.fallback == ("deepseek:deepseek-chat",)
+
+
+def test_a_providers_key_alone_chooses_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert load_settings().target_name == "embedded"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -23,12 +23,32 @@ def test_one_object_a_line_on_one_clock(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "run.jsonl"
     with Trace(path) as trace:
         trace(started())
-        assert len(path.read_text().splitlines()) == 1, "written as it happens"
+        assert len(path.read_text().splitlines()) == 2, "written as it happens"
         trace(Thinking(at_seconds=100.5, turn=1))
         trace(Event(kind=EventKind.HIT, at_seconds=102.0, turn=1, action="visit 3", seconds=1.5))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["event"], line["at_s"]) for line in lines] == [("started", 0.0), ("thinking", 0.5), ("event", 2.0)]
-    assert lines[2]["kind"] == "hit"
+    assert [(line["event"], line["at_s"]) for line in lines] == [
+        ("trace", 0.0),
+        ("started", 0.0),
+        ("thinking", 0.5),
+        ("event", 2.0),
+    ]
+    assert lines[3]["kind"] == "hit"
+
+
+def test_the_first_line_names_the_format_and_the_time_of_day(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Trace(path, now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)) as trace:
+        trace(started())
+    heading = json.loads(path.read_text().splitlines()[0])
+    assert heading == {"event": "trace", "version": 1, "at_s": 0.0, "started_at": "2026-01-02T03:04:05+00:00"}
+
+
+def test_half_a_character_is_written_as_an_escape(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Trace(path) as trace:
+        trace(started("http://site.test/\ud83d"))
+    assert json.loads(path.read_bytes().splitlines()[1])["url"] == "http://site.test/\ud83d"
 
 
 def test_passwords_in_addresses_are_masked(tmp_path: Path) -> None:

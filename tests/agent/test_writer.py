@@ -50,7 +50,7 @@ async def decide(
 ) -> tuple[Decision, ScriptedEndpoint]:
     """Let a model that says these words decide after the pages."""
     script = [words if isinstance(words, Fail) else Say(words)]
-    async with ScriptedEndpoint(script) as endpoint, connected(endpoint, max_retries=0) as model:
+    async with ScriptedEndpoint(script) as endpoint, connected(endpoint) as model:
         target = WriterTarget(ScriptedWalk(action), model, embedder)
         return await target.decide(QUESTION, walk(*(pages or (TOWN, HARBOUR)))), endpoint
 

@@ -26,12 +26,29 @@ class Call:
 
 
 class Say:
-    """A reply, in pieces: each text is one event of a stream, each `asyncio.Event` is waited for at its place."""
+    """A reply, in pieces: each text is one event of a stream, each `asyncio.Event` is waited for at its place.
 
-    def __init__(self, *pieces: str | asyncio.Event, calls: Sequence[Call] = (), delay_seconds: float = 0.0) -> None:
+    Args:
+        pieces: What it says.
+        calls: The tools it calls, after what it says.
+        thought: What it thinks aloud before, in the field of DeepSeek.
+        delay_seconds: How long nothing comes.
+        fields: More fields of the whole reply and of each event of a stream; `usage` stands in for what is counted.
+    """
+
+    def __init__(
+        self,
+        *pieces: str | asyncio.Event,
+        calls: Sequence[Call] = (),
+        thought: str = "",
+        delay_seconds: float = 0.0,
+        fields: Mapping[str, object] | None = None,
+    ) -> None:
         self.pieces = pieces
         self.calls = tuple(calls)
+        self.thought = thought
         self.delay_seconds = delay_seconds
+        self.fields = dict(fields or {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +128,16 @@ class ScriptedEndpoint:
         self.api_key = api_key
         self.model = model
         self.requests: list[Received] = []
-        self._next = script if callable(script) else _in_order(script)
+        self.play(script)
         self._refuses = tuple(refuses)
         self._max_characters = max_characters
         self._runner: web.AppRunner | None = None
         self.base_url = ""
+
+    def play(self, script: Script) -> None:
+        """Begin anew with another script; what was received is forgotten."""
+        self._next = script if callable(script) else _in_order(script)
+        self.requests = []
 
     async def __aenter__(self) -> Self:
         app = web.Application()
@@ -194,17 +216,24 @@ class ScriptedEndpoint:
         message: Body = {"role": "assistant", "content": "".join(texts) or None}
         if said.calls:
             message["tool_calls"] = _tool_calls(said.calls)
+        if said.thought:
+            message["reasoning_content"] = said.thought
         finish = "tool_calls" if said.calls else "stop"
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return web.json_response(
-            {**_envelope(body, "chat.completion"), "choices": [choice], "usage": _usage(body, texts)}
+            {**_envelope(body, "chat.completion"), "choices": [choice], "usage": _usage(body, texts), **said.fields}
         )
 
     async def _stream(self, request: web.Request, body: Body, said: Say) -> web.StreamResponse:
         await asyncio.sleep(said.delay_seconds)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        envelope = _envelope(body, "chat.completion.chunk")
+        usage = said.fields.get("usage")
+        envelope = _envelope(body, "chat.completion.chunk") | {
+            name: value for name, value in said.fields.items() if name != "usage"
+        }
+        if said.thought:
+            await response.write(_event({**envelope, "choices": [_delta({"reasoning_content": said.thought})]}))
         texts = []
         for piece in said.pieces:
             if isinstance(piece, asyncio.Event):
@@ -212,9 +241,12 @@ class ScriptedEndpoint:
             else:
                 texts.append(piece)
                 await response.write(_event({**envelope, "choices": [_delta({"content": piece})]}))
+        for delta in _call_deltas(said.calls):
+            await response.write(_event({**envelope, "choices": [_delta({"tool_calls": [delta]})]}))
         await response.write(_event({**envelope, "choices": [_delta({}, finish_reason="stop")]}))
         if body.get("stream_options", {}).get("include_usage"):
-            await response.write(_event({**envelope, "choices": [], "usage": _usage(body, texts)}))
+            counted = _usage(body, texts) if "usage" not in said.fields else usage
+            await response.write(_event({**envelope, "choices": [], "usage": counted}))
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
@@ -251,6 +283,16 @@ def _tool_calls(calls: Sequence[Call]) -> list[Body]:
         }
         for number, call in enumerate(calls)
     ]
+
+
+def _call_deltas(calls: Sequence[Call]) -> list[Body]:
+    """Cut each call in two, as OpenAI does: its name first, then its arguments."""
+    deltas = []
+    for index, call in enumerate(_tool_calls(calls)):
+        function = call["function"]
+        deltas.append({"index": index, **call, "function": {"name": function["name"], "arguments": ""}})
+        deltas.append({"index": index, "function": {"arguments": function["arguments"]}})
+    return deltas
 
 
 def _usage(body: Body, texts: Sequence[str]) -> Body:

@@ -41,7 +41,7 @@ async def test_a_script_that_has_ended_says_so() -> None:
 
 
 async def test_closing_does_not_wait_for_a_request_that_hangs() -> None:
-    async with ScriptedEndpoint([Hang()]) as endpoint, connected(endpoint, max_retries=0) as model:
+    async with ScriptedEndpoint([Hang()]) as endpoint, connected(endpoint) as model:
         task = asyncio.create_task(model.complete(ASK))
         while not endpoint.requests:
             await asyncio.sleep(0)

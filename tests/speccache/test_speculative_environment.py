@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
 import pytest
 
-from speccache import Account, Event, EventKind, Lifetime, SpeculationOptions, SpeculativeEnvironment, Unspeculable
+from speccache import (
+    Account,
+    Event,
+    EventKind,
+    Guess,
+    Lifetime,
+    SpeculationOptions,
+    SpeculativeEnvironment,
+    Unspeculable,
+)
 from tests.conformance import check_law
 from tests.speccache.maze import Maze, Script
 
@@ -67,7 +76,26 @@ async def test_the_load_starts_before_the_decision(maze: Maze, events: list[Even
     environment = speculative(["a"])
     await environment.step("start")
     await maze.until_peeking("a")
-    assert kinds(events) == [EventKind.MISS, EventKind.LAUNCH]
+    assert kinds(events) == [EventKind.MISS, EventKind.LAUNCH, EventKind.PREDICT]
+
+
+async def test_a_predictor_that_is_stopped_tells_how_long_it_guessed(maze: Maze, events: list[Event]) -> None:
+    now, asked = [0.0], asyncio.Event()
+
+    class Slow:
+        name = "slow"
+
+        async def predict(self, trajectory: object, /) -> AsyncGenerator[Guess[str]]:
+            asked.set()
+            await asyncio.Event().wait()
+            yield Guess(action="a", predictor=self.name)
+
+    environment = SpeculativeEnvironment(maze, predictors=[Slow()], listener=events.append, clock=lambda: now[0])
+    await environment.step("start")
+    await asked.wait()
+    now[0] = 2.5
+    await environment.aclose()
+    assert [(event.predictor, event.seconds) for event in events if event.kind is EventKind.PREDICT] == [("slow", 2.5)]
 
 
 async def test_a_join_waits_for_the_rest_only(maze: Maze, events: list[Event], speculative: Environments) -> None:
