@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 # Types that not every system's table knows, and without which modules and frames do not load.
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json", ".md": "text/markdown"}
 
 
 @asynccontextmanager
-async def serve_folder(folder: Path) -> AsyncIterator[str]:
+async def serve_folder(folder: Path, *, middlewares: Sequence[Middleware] = ()) -> AsyncIterator[str]:
     """Serve a folder while the block runs; gives the site's address, without a slash at its end.
 
     A path without a file behind it is tried with `.html` at its end, a folder with `index.html` in it.
@@ -31,7 +32,7 @@ async def serve_folder(folder: Path) -> AsyncIterator[str]:
         kind = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         return web.FileResponse(file, headers={"Content-Type": kind})
 
-    application = web.Application()
+    application = web.Application(middlewares=middlewares)
     application.router.add_get("/{path:.*}", answer)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
     await runner.setup()

@@ -12,10 +12,14 @@ from agent import flags
 from agent.console import run
 from evals.bench.egress import egress
 from evals.bench.foreground import foreground
+from evals.bench.hedging import hedging
 from evals.bench.hit import hit
+from evals.bench.navigate_command import navigate_command
 from evals.bench.never_slower import never_slower
+from evals.bench.read import read
 from evals.bench.recall import recall
 from evals.bench.result import Result
+from evals.bench.soak_command import soak_command
 
 app = typer.Typer(add_completion=False, help=__doc__, no_args_is_help=True)
 
@@ -39,16 +43,34 @@ def foreground_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
     _show(run(foreground(pairs=pairs), verbose=True), as_json=as_json)
 
 
+@app.command("hedging")
+def hedging_command(
+    calls: Annotated[int, typer.Option("--calls", min=200, help="How many calls each side makes.")] = 1500,
+    as_json: flags.Json = False,
+) -> None:
+    """Measure calls to a model as slow as published with a second request for the late ones, against one each."""
+    _show(run(hedging(calls=calls), verbose=True), as_json=as_json)
+
+
 @app.command("hit")
 def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     """Measure a step whose page was loaded ahead against the same step without speculation."""
     _show(run(hit(pairs=pairs), verbose=True), as_json=as_json)
 
 
+app.command("navigate")(navigate_command)
+
+
 @app.command("never-slower")
 def never_slower_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     """Measure runs with every guess wrong against runs with speculation off."""
     _show(run(never_slower(pairs=pairs), verbose=True), as_json=as_json)
+
+
+@app.command("read")
+def read_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
+    """Measure reading a page of documentation against turning its HTML into markdown as it is."""
+    _show(run(read(pairs=pairs), verbose=True), as_json=as_json)
 
 
 @app.command("recall")
@@ -68,6 +90,9 @@ def recall_command(
     if files and sites is None:
         raise typer.BadParameter("question files need --sites, the folder that their sites are in")
     _show(run(recall(files or (), sites or Path()), verbose=True), as_json=as_json)
+
+
+app.command("soak")(soak_command)
 
 
 def _show(result: Result, *, as_json: bool) -> None:

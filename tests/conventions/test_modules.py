@@ -25,6 +25,13 @@ def test_modules_are_short() -> None:
     assert {module: lines for module, lines in lengths.items() if lines > MAX_MODULE_LINES} == {}
 
 
+def test_scripts_are_short() -> None:
+    scripts = sorted((ROOT / "browser").rglob("*.js"))
+    lengths = {script.name: len(script.read_text(encoding="utf-8").splitlines()) for script in scripts}
+    assert len(scripts) > 20
+    assert {script: lines for script, lines in lengths.items() if lines > MAX_MODULE_LINES} == {}
+
+
 def test_functions_are_short() -> None:
     lengths = {
         f"{module}: {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
