@@ -14,13 +14,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.embedding import Embedder
 from agent.events import RunEvent, RunListener
 from agent.keeper import Keeper
-from agent.models import Models
+from agent.models.registry import Models
 from agent.outcome import Outcome
+from agent.predictors.embedding import Embedder
 from agent.settings import Settings, load_settings
-from agent.structured_target import Schema
+from agent.targets.structured_target import Schema
 from agent.wiring import ask, checked, open_pool
 from browser.pool import BrowserPool
 

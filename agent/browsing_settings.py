@@ -12,10 +12,10 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 
 from agent.secret_source import parse_secret
-from browser.identity import VIEWPORT, parse_locale, parse_viewport
-from browser.profile_folder import profile_folder
-from browser.site_headers import parse_header
-from browser.upstream import parse_proxy
+from browser.egress.upstream import parse_proxy
+from browser.session.identity import VIEWPORT, parse_locale, parse_viewport
+from browser.session.profile_folder import profile_folder
+from browser.session.site_headers import parse_header
 
 AUTO = "auto"
 MAX_POOL_SIZE = 64

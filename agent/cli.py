@@ -14,12 +14,13 @@ import typer
 from typer.core import TyperGroup
 
 _COMMANDS = {
-    "ask": "agent.ask_command:ask",
-    "fetch": "agent.fetch_command:fetch",
-    "probe": "agent.probe_command:probe",
-    "doctor": "agent.setup_commands:doctor",
-    "install-browser": "agent.setup_commands:install_browser",
-    "install-model": "agent.setup_commands:install_model",
+    "ask": "agent.commands.ask:ask",
+    "fetch": "agent.commands.fetch:fetch",
+    "trace": "agent.commands.trace_page:trace",
+    "probe": "agent.commands.probe:probe",
+    "doctor": "agent.commands.setup:doctor",
+    "install-browser": "agent.commands.setup:install_browser",
+    "install-model": "agent.commands.setup:install_model",
 }
 _GROUP = "speccache.commands"
 

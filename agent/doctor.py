@@ -22,11 +22,11 @@ import aiohttp
 from yarl import URL
 
 from agent.errors import ConfigurationError
-from agent.providers import BASE_URL_VARIABLE, OWN_KEY_VARIABLE, PROVIDERS, key_variable, locate
-from browser.chromium import Chromium, find_chromium
+from agent.models.providers import BASE_URL_VARIABLE, OWN_KEY_VARIABLE, PROVIDERS, key_variable, locate
+from browser.engine.chromium import Chromium, find_chromium
+from browser.engine.machine import Machine, this_machine
+from browser.engine.probe import probe
 from browser.errors import BrowserNotFound, LaunchFailed
-from browser.machine import Machine, this_machine
-from browser.probe import probe
 
 MINIMUM_PYTHON = (3, 11)
 ENDPOINT_TIMEOUT_SECONDS = 10.0

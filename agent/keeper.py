@@ -16,14 +16,14 @@ from typing import Self
 
 from agent.secret_source import parse_secret
 from agent.settings import Settings
-from browser.allowance import Allowance
+from browser.acting.allowance import Allowance
 from browser.environment import WebEnvironment
 from browser.errors import SessionUnusable
-from browser.identity import Identity, parse_viewport
-from browser.profile_folder import Profile, profile_folder
-from browser.session import Session
-from browser.site_headers import SiteHeaders, parse_header
-from browser.storage_state import StorageState, check_writable, load_state, save_state
+from browser.session.identity import Identity, parse_viewport
+from browser.session.profile_folder import Profile, profile_folder
+from browser.session.session import Session
+from browser.session.site_headers import SiteHeaders, parse_header
+from browser.session.storage_state import StorageState, check_writable, load_state, save_state
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent.call_account import CallAccount
+from agent.models.call_account import CallAccount
 from agent.support import NO_SUPPORT, Support
 from agent.target import Usage
 from browser.action import Action

@@ -17,7 +17,7 @@ from pathlib import Path
 from yarl import URL
 
 from agent.errors import ConfigurationError
-from browser.allowance import Secret
+from browser.acting.allowance import Secret
 
 _FORM = re.compile(r"(\w+)(?:@([^=\s]+))?(?:=(.*))?", re.DOTALL)
 _VARIABLE = "SPECCACHE_SECRET_"

@@ -19,7 +19,7 @@ from pydantic_settings import (
 
 from agent.browsing_settings import BrowsingSettings
 from agent.errors import ConfigurationError
-from agent.providers import OPENAI, key_variable
+from agent.models.providers import OPENAI, key_variable
 
 SETTINGS_FILE = Path("speccache.toml")
 
@@ -81,7 +81,7 @@ class Settings(BrowsingSettings, BaseSettings):
     base_url: str | None = Field(None, validation_alias=AliasChoices("SPECCACHE_BASE_URL", "OPENAI_BASE_URL"))
     """An OpenAI-compatible endpoint for models without a provider's name; None: OpenAI's own."""
     api_key: SecretStr | None = None
-    """That endpoint's key; providers' keys are read from their own variables, see `agent.providers`."""
+    """That endpoint's key; providers' keys are read from their own variables, see `agent.models.providers`."""
     fallback: tuple[str, ...] = ()
     """Models that are asked in this order where the target fails."""
     service_tier: Literal["default", "flex", "priority"] | None = None
@@ -101,7 +101,7 @@ class Settings(BrowsingSettings, BaseSettings):
     model_calls: PositiveInt | dict[str, PositiveInt] | None = None
     """Requests to one provider begun in any minute at most, or by provider or host; None: no limit."""
     prices: Path | None = None
-    """A table of what models cost, before the one that comes along; see `agent.prices`."""
+    """A table of what models cost, before the one that comes along; see `agent.models.prices`."""
     speculation: bool = True
     """Whether likely next pages are loaded while the target thinks."""
     predictor: PredictorName = PredictorName.DEFAULT

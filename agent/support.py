@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.passages import passages, plain
-from agent.words import words
+from agent.predictors.words import words
+from agent.targets.passages import passages, plain
 from browser.observation import Document
 
 ENOUGH = 0.7

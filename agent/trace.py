@@ -1,4 +1,4 @@
-"""The trace of a run: one JSON object a line, written as it happens; `agent.trace_reader` reads it.
+"""The trace of a run: one JSON object a line, written as it happens; `agent.timeline.trace_reader` reads it.
 
 Invariant: what a run has told is in the file, in whole lines, whatever ends it; only the last may be cut short. And a
 trace that cannot be written ends no run.

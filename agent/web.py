@@ -13,12 +13,12 @@ from yarl import URL
 from agent.keeper import Visitor, identity
 from agent.settings import PredictorName, Settings
 from browser.address import check_address
-from browser.automatic_size import AutomaticSize, RegulatorOptions
+from browser.egress.upstream import parse_proxy
+from browser.engine.process import LaunchOptions
 from browser.environment import WebEnvironment
 from browser.page import LoadOptions
 from browser.pool import BrowserPool, PoolOptions
-from browser.process import LaunchOptions
-from browser.upstream import parse_proxy
+from browser.slots.automatic_size import AutomaticSize, RegulatorOptions
 
 _FIRST_SIZE = 4
 """What a pool begins with that finds its size by itself."""

@@ -10,30 +10,30 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.call_account import CallAccount
-from agent.chat import Chat
-from agent.draft_predictor import DraftPredictor
-from agent.embedding import Embedder
 from agent.errors import ConfigurationError
 from agent.events import RunEvent, RunListener
 from agent.keeper import Keeper
 from agent.loop import Loop
-from agent.model_target import ModelTarget
-from agent.models import DRAFT, Models
+from agent.models.call_account import CallAccount
+from agent.models.chat import Chat
+from agent.models.registry import DRAFT, Models
 from agent.outcome import Outcome
-from agent.pacing import PacedTarget
-from agent.predictor_choice import Predictors, choose
-from agent.prompt import offered
-from agent.rank_predictor import PRIORS
-from agent.ranker import LinkRanker
-from agent.reflexion import ReflexionTarget
+from agent.predictors.draft_predictor import DraftPredictor
+from agent.predictors.embedding import Embedder
+from agent.predictors.predictor_choice import Predictors, choose
+from agent.predictors.rank_predictor import PRIORS
+from agent.predictors.ranker import LinkRanker
 from agent.settings import EMBEDDED, LOCAL, Settings, Strategy
-from agent.structured_target import Schema, StructuredTarget, load_schema
 from agent.target import Target, Usage
-from agent.walk import MAX_PAGES, WalkTarget
+from agent.targets.model_target import ModelTarget
+from agent.targets.pacing import PacedTarget
+from agent.targets.prompt import offered
+from agent.targets.reflexion import ReflexionTarget
+from agent.targets.structured_target import Schema, StructuredTarget, load_schema
+from agent.targets.walk import MAX_PAGES, WalkTarget
 from agent.web import checked, host_of, max_running, named_hosts, open_pool, web_environment
+from browser.acting.allowance import Allowance
 from browser.action import Action, Visit
-from browser.allowance import Allowance
 from browser.environment import WebEnvironment
 from browser.observation import Observation
 from browser.pool import BrowserPool
@@ -47,7 +47,7 @@ from speccache.speculative_environment import SpeculativeEnvironment
 __all__ = ["Mind", "answer", "ask", "checked", "host_of", "open_mind", "open_pool", "web_environment"]
 
 if TYPE_CHECKING:
-    from browser.shelf import Shelf
+    from browser.shelf.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +145,8 @@ def _draft(settings: Settings, question: str, models: Models, calls: CallAccount
 
 
 async def _local_target(walk: Target, settings: Settings, ranker: LinkRanker, stack: AsyncExitStack) -> Target:
-    from agent.local_model import open_local_model  # noqa: PLC0415 - needs the extra `local`
-    from agent.writer import WriterTarget  # noqa: PLC0415
+    from agent.targets.local_model import open_local_model  # noqa: PLC0415 - needs the extra `local`
+    from agent.targets.writer import WriterTarget  # noqa: PLC0415
 
     model = await stack.enter_async_context(open_local_model(settings.weights))
     return WriterTarget(walk, model, ranker.embedder)
@@ -256,7 +256,7 @@ async def _shelf(
 ) -> Shelf | None:
     if settings.shelf is None:
         return None
-    from browser.shelf import Shelf  # noqa: PLC0415 - few runs have one
+    from browser.shelf.shelf import Shelf  # noqa: PLC0415 - few runs have one
 
     # A first page from the shelf asks its server for nothing, but guesses from it wait for the site's rules.
     pool.courtesy.prepare(url)

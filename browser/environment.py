@@ -13,28 +13,28 @@ from dataclasses import replace
 
 from playwright.async_api import Page
 
+from browser.acting.allowance import Allowance
+from browser.acting.outcome import told, told_of_file
 from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Visit
 from browser.address import check_address, page_key
-from browser.ahead import Ahead
-from browser.allowance import Allowance
 from browser.destination import resolve
 from browser.errors import AddressRefused, SlotCrashed
 from browser.foreground import Foreground
-from browser.freshness import freshness, varies
-from browser.gate import address_refusal, refusal
 from browser.history import History
-from browser.holding import Holding
-from browser.identity import Identity
-from browser.interstitial import is_interstitial
 from browser.observation import Document, Observation, Readiness
-from browser.outcome import told, told_of_file
 from browser.page import LoadOptions
-from browser.page_names import PageNames
-from browser.parts import find, split_parts
 from browser.pool import BrowserPool
-from browser.session import Session
-from browser.slot_queue import Rank
-from browser.storage_state import StorageState
+from browser.reading.parts import find, split_parts
+from browser.session.holding import Holding
+from browser.session.identity import Identity
+from browser.session.session import Session
+from browser.session.storage_state import StorageState
+from browser.slots.slot_queue import Rank
+from browser.speculation.ahead import Ahead
+from browser.speculation.freshness import freshness, varies
+from browser.speculation.gate import address_refusal, refusal
+from browser.speculation.interstitial import is_interstitial
+from browser.speculation.page_names import PageNames
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
 

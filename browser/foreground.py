@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from playwright.async_api import Page
 
-from browser.acting import Standing, act
+from browser.acting.allowance import Allowance
+from browser.acting.interaction import Standing, act
+from browser.acting.outcome import Outcome
 from browser.action import Interaction
-from browser.allowance import Allowance
 from browser.errors import SlotCrashed
-from browser.holding import Holding
-from browser.loader import longest_seconds
 from browser.observation import Document
-from browser.outcome import Outcome
 from browser.page import LoadOptions, read_again
 from browser.pool import BrowserPool, Slot
-from browser.storage_state import StorageState
+from browser.session.holding import Holding
+from browser.session.storage_state import StorageState
+from browser.slots.loader import longest_seconds
 
 
 class Foreground:

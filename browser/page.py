@@ -18,17 +18,17 @@ from urllib.parse import urldefrag
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Response
 
-from browser.downloads import Downloads
+from browser.downloads.watch import Downloads
 from browser.errors import SlotCrashed
-from browser.failure import describe, is_dead
-from browser.habits import Habits
-from browser.incidents import Incidents
-from browser.load_options import LoadOptions
-from browser.loop_courtesy import loop_courtesy
 from browser.observation import Control, Document, Link, Readiness, Timings
-from browser.reading import Snapshot, read
+from browser.reading.failure import describe, is_dead
+from browser.reading.habits import Habits
+from browser.reading.incidents import Incidents
+from browser.reading.load_options import LoadOptions
+from browser.reading.loop_courtesy import loop_courtesy
+from browser.reading.scripts import INIT_SCRIPT
+from browser.reading.snapshot import Snapshot, read
 from browser.renderer import render, render_text
-from browser.scripts import INIT_SCRIPT
 
 __all__ = ["INIT_SCRIPT", "LoadOptions", "load", "read_again"]
 

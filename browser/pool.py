@@ -11,26 +11,26 @@ import time
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 
-from browser.browser_pair import BrowserPair
-from browser.cookies import Cookies, give_cookies
-from browser.courtesy import Courtesy
-from browser.egress import EgressProxy
-from browser.egress_rule import EgressRule
-from browser.errands import Errands
+from browser.egress.proxy import EgressProxy
+from browser.egress.rule import EgressRule
+from browser.egress.upstream import route_by
+from browser.engine.browser_pair import BrowserPair
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
-from browser.identity import Identity
-from browser.loader import Loader
-from browser.memory_budget import MemoryBudget
 from browser.observation import Document
 from browser.page import LoadOptions
-from browser.pool_options import PoolOptions
-from browser.pool_statistics import PoolStatistics
-from browser.pressure import Pressure
-from browser.right_of_way import RightOfWay
-from browser.slot import Slot
-from browser.slot_queue import Lease, Rank, SlotQueue
-from browser.spare import Spare
-from browser.upstream import route_by
+from browser.session.cookies import Cookies, give_cookies
+from browser.session.identity import Identity
+from browser.slots.errands import Errands
+from browser.slots.loader import Loader
+from browser.slots.memory_budget import MemoryBudget
+from browser.slots.pool_options import PoolOptions
+from browser.slots.pool_statistics import PoolStatistics
+from browser.slots.pressure import Pressure
+from browser.slots.right_of_way import RightOfWay
+from browser.slots.slot import Slot
+from browser.slots.slot_queue import Lease, Rank, SlotQueue
+from browser.slots.spare import Spare
+from browser.speculation.courtesy import Courtesy
 
 __all__ = ["BrowserPool", "PoolOptions", "PoolStatistics", "Rank", "Slot"]
 

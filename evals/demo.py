@@ -18,9 +18,9 @@ from rich.table import Table
 
 from agent import flags
 from agent.console import ExitCode, err, run
-from agent.embedding import Embedder
 from agent.errors import ConfigurationError
 from agent.outcome import Outcome, path_of
+from agent.predictors.embedding import Embedder
 from agent.progress import Progress
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.wiring import ask, open_pool

@@ -17,8 +17,8 @@ import typer
 
 from agent import flags
 from agent.console import run, tell
-from agent.embedding import Embedder
 from agent.outcome import Outcome
+from agent.predictors.embedding import Embedder
 from agent.settings import Settings, load_settings
 from agent.wiring import ask, open_pool
 from browser.address import page_key

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from browser.chromium import find_chromium
+from browser.engine.chromium import find_chromium
 from evals.bench.contents import Contents, text_of
 from evals.bench.page_readers import CRAWLER, Load, Round
 

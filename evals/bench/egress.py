@@ -12,8 +12,8 @@ import aiohttp
 import numpy as np
 from aiohttp import web
 
-from browser.egress import EgressProxy
-from browser.egress_rule import EgressRule
+from browser.egress.proxy import EgressProxy
+from browser.egress.rule import EgressRule
 from browser.page import INIT_SCRIPT, load
 from browser.pool import BrowserPool, PoolOptions
 from evals.bench.result import Result, compare

@@ -8,8 +8,8 @@ P(latency > 6.50 + x) = 0.5 * (x / 3.30) ** -0.836, which begins at 7.9 s and is
 times.) Each side is served the quantiles of this curve in a random order of its own, so that the 99th percentile
 without hedging is that of the curve. Second requests are as likely to be slow as first ones.
 
-What is to be expected follows in `agent.hedging`: a delay of p92 = 36 s, 8 % more requests, and a 99th percentile of at
-most p92 + p87.5 = 60 s in place of 363 s.
+What is to be expected follows in `agent.models.hedging`: a delay of p92 = 36 s, 8 % more requests, and a 99th
+percentile of at most p92 + p87.5 = 60 s in place of 363 s.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ import numpy as np
 from aiohttp import web
 from numpy.typing import NDArray
 
-from agent.call_account import CallAccount, RoleAccount
-from agent.call_log import CallLog
-from agent.chat import Chat
 from agent.events import CallKind
-from agent.hedged_model import HedgedModel
-from agent.hedging import Hedging
-from agent.metered_model import MeteredModel
-from agent.model import CallLimits, ChatModel
-from agent.reply import Message
+from agent.models.call_account import CallAccount, RoleAccount
+from agent.models.call_log import CallLog
+from agent.models.chat import Chat
+from agent.models.hedged_model import HedgedModel
+from agent.models.hedging import Hedging
+from agent.models.metered_model import MeteredModel
+from agent.models.model import CallLimits, ChatModel
+from agent.models.reply import Message
 from agent.target import Usage
 from evals.bench.result import Result
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from agent.frontier import Trajectory, offered
-from agent.pacing import PacedTarget
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.target import Answer, Decision
+from agent.targets.frontier import Trajectory, offered
+from agent.targets.pacing import PacedTarget
 from agent.wiring import Mind, answer, open_pool
 from browser.action import Action, Visit
 from browser.address import page_key

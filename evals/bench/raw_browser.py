@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal, Protocol
 
-from browser.identity import VIEWPORT
 from browser.pool import BrowserPool, PoolOptions, Slot
+from browser.session.identity import VIEWPORT
 
 LOOPBACK = "127.0.0.1"
 

@@ -16,12 +16,12 @@ from statistics import mean, median
 
 import numpy as np
 
-from agent.baselines import FirstPredictor, OraclePredictor, RandomPredictor
-from agent.embedding import Embedder
-from agent.frontier import Trajectory, offered, unread
-from agent.rank_predictor import QUICK, RankPredictor
-from agent.ranker import MAX_SCORE, LinkRanker
+from agent.predictors.baselines import FirstPredictor, OraclePredictor, RandomPredictor
+from agent.predictors.embedding import Embedder
+from agent.predictors.rank_predictor import QUICK, RankPredictor
+from agent.predictors.ranker import MAX_SCORE, LinkRanker
 from agent.settings import Settings, load_settings
+from agent.targets.frontier import Trajectory, offered, unread
 from agent.wiring import open_pool, web_environment
 from browser.action import Action, Visit
 from browser.address import page_key

@@ -17,7 +17,7 @@ from agent import flags
 from agent.console import err, fail, run, tell
 from agent.errors import AgentError, ConfigurationError
 from agent.settings import SETTINGS_FILE, Settings, load_settings
-from browser.machine import this_machine
+from browser.engine.machine import this_machine
 from evals.tune.plot import draw
 from evals.tune.progress_bar import ProgressBar
 from evals.tune.recommendation import recommend

@@ -6,8 +6,8 @@ thinking is simulated, the same to the millisecond.
 
 from __future__ import annotations
 
-from agent.embedding import Embedder
 from agent.errors import AgentError
+from agent.predictors.embedding import Embedder
 from agent.settings import Settings
 from agent.wiring import ask, open_pool
 from browser.errors import BrowserError

@@ -12,7 +12,7 @@ from functools import partial
 from statistics import median
 from typing import Literal
 
-from browser.sizing import Advice, Figures, SizingLimits, recommended_slots
+from browser.slots.sizing import Advice, Figures, SizingLimits, recommended_slots
 from evals.tune.summary import SizeSummary, WaitSummary, ratio
 
 CLOSE = 0.05

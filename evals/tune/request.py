@@ -13,7 +13,7 @@ import psutil
 
 from agent.errors import ConfigurationError
 from agent.wiring import checked
-from browser.machine import this_machine
+from browser.engine.machine import this_machine
 from evals.tune.plot import FORMATS
 from evals.tune.subject import QUICK, Pace
 from evals.tune.sweep import Plan

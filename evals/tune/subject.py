@@ -19,8 +19,8 @@ from agent.settings import Settings
 from browser.action import Visit
 from browser.address import page_key
 from browser.environment import WebEnvironment
-from browser.gate import refusal
 from browser.observation import Link, Observation
+from browser.speculation.gate import refusal
 from evals.site import LatencyModel, SiteError, SiteServer, build_site, load_questions
 from evals.tune.walker import open_walker
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from agent.embedding import Embedder
 from agent.errors import ConfigurationError
+from agent.predictors.embedding import Embedder
 from agent.settings import EMBEDDED, PredictorName, Settings
 from evals.tune.load_measurement import measure_loads
 from evals.tune.question_measurement import measure_question

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from agent.call_log import CallLog
 from agent.events import Call, CallKind
+from agent.models.call_log import CallLog
 
 
 @dataclass(slots=True)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.baselines import FirstPredictor, NonePredictor, OraclePredictor, RandomPredictor
-from agent.frontier import Trajectory
+from agent.predictors.baselines import FirstPredictor, NonePredictor, OraclePredictor, RandomPredictor
+from agent.targets.frontier import Trajectory
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.predictor import Guess, Predictor

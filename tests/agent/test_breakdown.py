@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.breakdown import Breakdown, breakdown_of_outcome, breakdown_of_run
 from agent.errors import ModelUnreachable
 from agent.events import RunEvent
 from agent.loop import Loop
 from agent.outcome import Outcome, Shares
 from agent.target import Answer, Decision, Usage
+from agent.timeline.breakdown import Breakdown, breakdown_of_outcome, breakdown_of_run
+from agent.timeline.trace_reader import Run, read_trace
 from agent.trace import Trace
-from agent.trace_reader import Run, read_trace
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.account import Account

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agent.call_lanes import call_lanes
-from agent.trace_reader import read_trace
+from agent.timeline.call_lanes import call_lanes
+from agent.timeline.trace_reader import read_trace
 from tests.agent.traces import HEADING, Line, thinking, write
 
 

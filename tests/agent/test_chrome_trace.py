@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from agent.chrome_trace import chrome_trace
-from agent.trace_reader import read_trace
+from agent.timeline.chrome_trace import chrome_trace
+from agent.timeline.trace_reader import read_trace
 from tests.agent.traces import MARKUP, example, write
 
 PHASES = {

@@ -22,8 +22,8 @@ from agent.doctor import (
     check_shared_memory,
     examine,
 )
-from agent.providers import PROVIDERS
-from browser.machine import Machine
+from agent.models.providers import PROVIDERS
+from browser.engine.machine import Machine
 
 KEY = "sk-a-very-secret-key"
 KEY_VARIABLES = [variable for provider in PROVIDERS.values() for variable in provider.key_variables]

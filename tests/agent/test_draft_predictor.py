@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.draft_predictor import DraftPredictor
 from agent.errors import ModelRefused, ModelUnreachable
+from agent.predictors.draft_predictor import DraftPredictor
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.environment import Step

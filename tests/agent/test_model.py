@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelError, ModelLate, ModelRefused, ModelUnreachable, ModelUnreadable
-from agent.model import CallLimits, ChatModel
-from agent.model_failure import retry_after_seconds
-from agent.reply import Message, ToolCall
+from agent.models.model import CallLimits, ChatModel
+from agent.models.model_failure import retry_after_seconds
+from agent.models.reply import Message, ToolCall
 from agent.target import Usage
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Call, Drop, Fail, Hang, Rubbish, Say, Scripted, ScriptedEndpoint

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ConfigurationError
-from agent.model import ChatModel
-from agent.reply import Message
+from agent.models.model import ChatModel
+from agent.models.reply import Message
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Say, ScriptedEndpoint
 

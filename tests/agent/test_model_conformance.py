@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent.call_log import CallLog
-from agent.chat import Chat
-from agent.circuit_breaker import BreakerModel, CircuitBreaker
 from agent.errors import ModelRefused
-from agent.fallback_model import Candidate, FallbackModel
-from agent.hedged_model import HedgedModel
-from agent.hedging import Hedging
-from agent.metered_model import MeteredModel
-from agent.reply import Message, ToolCall
-from agent.retrying_model import RetryingModel
-from agent.streamed_model import StreamedModel
+from agent.models.call_log import CallLog
+from agent.models.chat import Chat
+from agent.models.circuit_breaker import BreakerModel, CircuitBreaker
+from agent.models.fallback_model import Candidate, FallbackModel
+from agent.models.hedged_model import HedgedModel
+from agent.models.hedging import Hedging
+from agent.models.metered_model import MeteredModel
+from agent.models.reply import Message, ToolCall
+from agent.models.retrying_model import RetryingModel
+from agent.models.streamed_model import StreamedModel
+from agent.models.throttled_model import ThrottledModel
 from agent.target import Usage
-from agent.throttled_model import ThrottledModel
 from tests.endpoints.connected import Wire, wire
 from tests.endpoints.scripted import Call, Fail, Say, Scripted
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent.chat import Chat
-from agent.circuit_breaker import BreakerModel, CircuitBreaker
 from agent.errors import ModelLate, ModelPaused, ModelRefused, ModelUnreachable
 from agent.events import CallKind
-from agent.fallback_model import Candidate, FallbackModel
-from agent.metered_model import MeteredModel
-from agent.model import CallLimits
-from agent.reply import Message
-from agent.retrying_model import RetryingModel, RetryOptions
-from agent.streamed_model import StreamedModel
+from agent.models.chat import Chat
+from agent.models.circuit_breaker import BreakerModel, CircuitBreaker
+from agent.models.fallback_model import Candidate, FallbackModel
+from agent.models.metered_model import MeteredModel
+from agent.models.model import CallLimits
+from agent.models.reply import Message
+from agent.models.retrying_model import RetryingModel, RetryOptions
+from agent.models.streamed_model import StreamedModel
 from agent.target import Usage
 from tests.agent.calls import Heard, Sleeps
 from tests.endpoints.connected import Wire, connected, wire

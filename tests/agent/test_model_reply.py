@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reply import Message, Reply, ToolCall
-from agent.streamed_model import StreamedModel
+from agent.models.reply import Message, Reply, ToolCall
+from agent.models.streamed_model import StreamedModel
+from agent.models.thought import Split, ThoughtSplitter, split
 from agent.target import Usage
-from agent.thought import Split, ThoughtSplitter, split
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Call, Fail, Rubbish, Say, Scripted, ScriptedEndpoint
 

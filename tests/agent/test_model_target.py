@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelRefused, ModelUnreadable
-from agent.model_target import ModelTarget
 from agent.target import Answer, Usage
-from agent.tools import READING_TOOLS, TOOLS
+from agent.targets.model_target import ModelTarget
+from agent.targets.tools import READING_TOOLS, TOOLS
 from browser.action import Back, Click, Visit
 from tests.agent.pages import SITE, page, walk
 from tests.endpoints.connected import connected

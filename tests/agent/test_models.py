@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from agent.call_account import CallAccount
-from agent.chat import Chat
 from agent.errors import ConfigurationError
-from agent.models import DRAFT, Models
-from agent.providers import TIERS, Provider
-from agent.reply import Message
+from agent.models.call_account import CallAccount
+from agent.models.chat import Chat
+from agent.models.providers import TIERS, Provider
+from agent.models.registry import DRAFT, Models
+from agent.models.reply import Message
 from agent.settings import load_settings
 from tests.agent.calls import Sleeps
 from tests.endpoints.scripted import Body, Fail, Say, Scripted, ScriptedEndpoint

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.passages import MAX_CHARS, Passage, passages, plain, sentences
+from agent.targets.passages import MAX_CHARS, Passage, passages, plain, sentences
 
 
 def test_a_table_row_names_its_columns_and_keeps_its_group() -> None:

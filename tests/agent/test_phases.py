@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.phases import phases
-from agent.trace_reader import read_trace
+from agent.timeline.phases import phases
+from agent.timeline.trace_reader import read_trace
 from tests.agent.traces import HEADING, Line, decided, observed, thinking, write
 
 STARTED: Line = {"event": "started", "at_s": 0.0}

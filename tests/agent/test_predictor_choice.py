@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.draft_predictor import DraftPredictor
-from agent.embedding import Embedder, Vectors
 from agent.errors import ConfigurationError
-from agent.frontier import Trajectory
-from agent.predictor_choice import Choice, choose
-from agent.rank_predictor import QUICK, RANK
-from agent.ranker import LinkRanker
+from agent.predictors.draft_predictor import DraftPredictor
+from agent.predictors.embedding import Embedder, Vectors
+from agent.predictors.predictor_choice import Choice, choose
+from agent.predictors.rank_predictor import QUICK, RANK
+from agent.predictors.ranker import LinkRanker
 from agent.settings import PredictorName, load_settings
+from agent.targets.frontier import Trajectory
 from agent.wiring import open_mind
 from browser.action import Action, Visit
 from browser.observation import Observation

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ConfigurationError
-from agent.prices import Prices
-from agent.providers import ModelAddress, locate
+from agent.models.prices import Prices
+from agent.models.providers import ModelAddress, locate
 from agent.target import Usage
 
 MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)

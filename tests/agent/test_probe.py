@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.model import ChatModel
-from agent.probe import Plan, Study, Subject
-from agent.probe_record import Record, RecordFile
+from agent.models.model import ChatModel
+from agent.probe.record import Record, RecordFile
+from agent.probe.study import Plan, Study, Subject
 from tests.agent.command import speccache
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Body, Fail, Say, Scripted, ScriptedEndpoint

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ConfigurationError
-from agent.probe_record import Record, RecordFile
-from agent.probe_statistics import comparisons, latency
+from agent.probe.measures import comparisons, latency
+from agent.probe.record import Record, RecordFile
 
 
 def call(seconds: float, *, day: int = 1, tier: str = "default", tokens: int = 0, error: str = "") -> Record:

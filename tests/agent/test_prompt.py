@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.prompt import draft_messages, target_messages
-from agent.tools import TOOLS
+from agent.targets.prompt import draft_messages, target_messages
+from agent.targets.tools import TOOLS
 from browser.action import Action, Find
 from browser.observation import Observation
 from speccache.environment import Step

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import ConfigurationError
-from agent.providers import PROVIDERS, ModelAddress, locate
+from agent.models.providers import PROVIDERS, ModelAddress, locate
 
 KEYS = {
     "OPENAI_API_KEY": "key-of-openai",

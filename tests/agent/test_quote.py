@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.embedding import Embedder
-from agent.quote import Quote, best_quotes
+from agent.predictors.embedding import Embedder
+from agent.targets.quote import Quote, best_quotes
 from browser.observation import Document
 
 EMBEDDER = Embedder()

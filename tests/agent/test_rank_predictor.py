@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from agent.embedding import Embedder
-from agent.rank_predictor import RankPredictor
-from agent.ranker import LinkRanker
-from agent.walk import WalkTarget
+from agent.predictors.embedding import Embedder
+from agent.predictors.rank_predictor import RankPredictor
+from agent.predictors.ranker import LinkRanker
+from agent.targets.walk import WalkTarget
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.environment import Step

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from agent.embedding import Embedder
-from agent.ranker import LinkRanker, RankedLink
+from agent.predictors.embedding import Embedder
+from agent.predictors.ranker import LinkRanker, RankedLink
 from browser.observation import Link
 
 MENU = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agent.model_target import ModelTarget
-from agent.reflexion import ReflexionTarget
 from agent.target import Answer, Reflection
-from agent.window import estimated_tokens
+from agent.targets.model_target import ModelTarget
+from agent.targets.reflexion import ReflexionTarget
+from agent.targets.window import estimated_tokens
 from browser.action import Back, Visit
 from tests.agent.pages import SITE, page, walk
 from tests.endpoints.connected import connected

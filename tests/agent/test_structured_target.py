@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ConfigurationError, ModelUnreadable
-from agent.model_target import ModelTarget
-from agent.structured_target import StructuredTarget, load_schema
 from agent.target import Answer
+from agent.targets.model_target import ModelTarget
+from agent.targets.structured_target import StructuredTarget, load_schema
 from browser.action import Back
 from tests.agent.pages import SITE, page, walk
 from tests.endpoints.connected import connected

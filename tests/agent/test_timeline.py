@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
-from agent.timeline import MAX_TEXT_CHARS, timeline_page
-from agent.trace_reader import read_trace
-from browser.chromium import find_chromium
+from agent.timeline.page import MAX_TEXT_CHARS, timeline_page
+from agent.timeline.trace_reader import read_trace
+from browser.engine.chromium import find_chromium
 from tests.agent.traces import MARKUP, Line, decided, example, observed, thinking, write
 
 

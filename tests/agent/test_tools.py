@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.choice import read
 from agent.errors import ModelUnreadable
-from agent.reply import Reply, ToolCall
+from agent.models.reply import Reply, ToolCall
 from agent.target import Answer
-from agent.tools import TOOLS
+from agent.targets.choice import read
+from agent.targets.tools import TOOLS
 from browser.action import (
     Action,
     Back,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer
 
+from agent.commands.trace_page import trace
 from agent.console import ExitCode
-from agent.trace_command import trace
 from tests.agent.command import speccache
 from tests.agent.traces import example, write
 

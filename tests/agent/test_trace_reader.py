@@ -14,8 +14,8 @@ import pytest
 from agent.console import ExitCode, exit_code
 from agent.errors import TraceUnreadable
 from agent.events import Finished, Started, Thinking
+from agent.timeline.trace_reader import Record, read_trace
 from agent.trace import Trace
-from agent.trace_reader import Record, read_trace
 from tests.agent.traces import HEADING, example, thinking, write
 
 # Writes lines longer than any buffer for as long as it lives.

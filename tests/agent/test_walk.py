@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.embedding import Embedder
-from agent.ranker import LinkRanker
+from agent.predictors.embedding import Embedder
+from agent.predictors.ranker import LinkRanker
 from agent.target import Answer
-from agent.walk import WalkTarget
+from agent.targets.walk import WalkTarget
 from browser.action import Visit
 from browser.observation import Document, Observation
 from tests.agent.test_frontier import CONCURRENCY, QUESTION, ROOT, page, visit

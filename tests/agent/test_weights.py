@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from agent import weights as module
 from agent.errors import LocalModelMissing
-from agent.weights import Weights, find_weights, install_weights
+from agent.targets import weights as module
+from agent.targets.weights import Weights, find_weights, install_weights
 
 PIECES = (b"first " * 1000, b"second " * 1000, b"third" * 10)
 CONTENT = b"".join(PIECES)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reply import Message
-from agent.window import estimated_tokens, fitted, prompt_tokens
+from agent.models.reply import Message
+from agent.targets.window import estimated_tokens, fitted, prompt_tokens
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("four score and seven", 4), ("\u6e2f\u6709\u8239", 3)])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.words import coverage, url_words, weights, words
+from agent.predictors.words import coverage, url_words, weights, words
 
 
 def test_plural_and_case_do_not_matter_and_stop_words_do_not_count() -> None:

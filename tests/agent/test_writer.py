@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.embedding import Embedder
 from agent.errors import ModelError
+from agent.predictors.embedding import Embedder
 from agent.support import supports
 from agent.target import Answer, Decision, Usage
-from agent.writer import PASSAGES, WriterTarget
+from agent.targets.writer import PASSAGES, WriterTarget
 from browser.action import Action, Visit
 from browser.observation import Observation
 from speccache.environment import Step

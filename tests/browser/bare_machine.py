@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browser import chromium
+from browser.engine import chromium
 
 # Programs that run anywhere: one that, like a browser asked for its version, writes a line, and one that fails.
 RUNS = Path(shutil.which("echo") or "/bin/echo")

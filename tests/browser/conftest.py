@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from browser.chromium import find_chromium
+from browser.engine.chromium import find_chromium
 from browser.page import INIT_SCRIPT
 from tests.browser.pages import Site
 

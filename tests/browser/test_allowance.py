@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser import Control, Document, Link
-from browser.allowance import HIDDEN, Allowance, Secret
+from browser.acting.allowance import HIDDEN, Allowance, Secret
 from browser.errors import ActionFailed
 
 PASSWORD = Secret(name="PASSWORD", value="hunter2 & co", host="example.org")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 from browser.action import Visit
-from browser.automatic_size import AutomaticSize, Regulator, RegulatorOptions, Resized
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
-from browser.pressure import Pressure, PressureLimits
-from browser.sizing import Figures
+from browser.slots.automatic_size import AutomaticSize, Regulator, RegulatorOptions, Resized
+from browser.slots.pressure import Pressure, PressureLimits
+from browser.slots.sizing import Figures
 from tests.website import Website
 
 MEBIBYTE = 2**20

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from browser import Observation, Visit
+from browser.acting.allowance import Allowance, Secret
 from browser.action import Back, Check, Click, Find, Select, Type, Upload
-from browser.allowance import Allowance, Secret
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
 from tests.browser.pages import Site

@@ -12,12 +12,12 @@ from aiohttp import web
 from playwright.async_api import Page
 
 from browser.address import page_key
-from browser.guard import GUARD_SCRIPT, Guard
-from browser.habits import Habits
 from browser.observation import Document, Readiness
 from browser.page import LoadOptions, load
-from browser.parts import find, split_parts
-from browser.right_of_way import RightOfWay
+from browser.reading.habits import Habits
+from browser.reading.parts import find, split_parts
+from browser.slots.right_of_way import RightOfWay
+from browser.speculation.guard import GUARD_SCRIPT, Guard
 from tests.browser.pages import Site
 from tests.browser.pdf_files import pdf
 

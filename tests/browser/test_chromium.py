@@ -8,9 +8,9 @@ from pathlib import Path
 import playwright
 import pytest
 
-from browser.chromium import Chromium, chromium_version, find_chromium
+from browser.engine.chromium import Chromium, chromium_version, find_chromium
+from browser.engine.probe import probe
 from browser.errors import BrowserNotFound, LaunchFailed
-from browser.probe import probe
 from tests.browser.bare_machine import FAILS, BareMachine, machine
 
 __all__ = ["machine"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.command import run
+from browser.engine.command import run
 
 # Writes the id of a child of its own, then waits for it, which is for ever.
 PARENT = """

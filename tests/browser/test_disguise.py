@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.disguise import Disguise
+from browser.session.disguise import Disguise
 
 VALUE = "p&ss wörd'<1>\"\\/+%"
 VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=4, max_size=12).filter(str.strip)

@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from browser import Observation, Visit
+from browser.acting.allowance import Allowance, Secret
 from browser.action import Back, Click, Find, Hover, Type
-from browser.allowance import Allowance, Secret
-from browser.downloads import Downloads
+from browser.downloads.watch import Downloads
 from browser.environment import WebEnvironment
 from browser.observation import Download
 from browser.page import LoadOptions

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from browser.driver import Driver
+from browser.engine.driver import Driver
+from browser.engine.run_folder import VARIABLE
 from browser.errors import LaunchFailed
-from browser.run_folder import VARIABLE
 from tests.browser.waiting import gone
 
 

@@ -21,11 +21,11 @@ from playwright.async_api import Browser, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 from yarl import URL
 
-from browser.chromium import find_chromium
-from browser.egress import REFUSAL, EgressLimits, EgressProxy
-from browser.egress_connection import Connection, connect
-from browser.egress_request import MAX_HEAD_BYTES, parse_request
-from browser.egress_rule import EgressRule, is_public
+from browser.egress.connection import Connection, connect
+from browser.egress.proxy import REFUSAL, EgressLimits, EgressProxy
+from browser.egress.request import MAX_HEAD_BYTES, parse_request
+from browser.egress.rule import EgressRule, is_public
+from browser.engine.chromium import find_chromium
 from browser.errors import AddressRefused
 from browser.page import INIT_SCRIPT, load
 from tests.browser.pages import Site

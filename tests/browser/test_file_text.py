@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from browser.file_text import read_file
-from browser.load_options import LoadOptions
-from browser.media_type import media_type
+from browser.downloads.file_text import read_file
+from browser.downloads.media_type import media_type
 from browser.observation import Document, Download
+from browser.reading.load_options import LoadOptions
 from tests.browser.pdf_files import encrypted, pdf
 
 URL = "http://site.test/it"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.freshness import FreshnessLimits, freshness, http_date_seconds, sets_cookie, varies
+from browser.speculation.freshness import FreshnessLimits, freshness, http_date_seconds, sets_cookie, varies
 from speccache.store import Lifetime
 
 NOON_SECONDS = 1_767_268_800.0  # Thu, 01 Jan 2026 12:00:00 GMT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from browser.gate import address_refusal, refusal
 from browser.observation import Link
+from browser.speculation.gate import address_refusal, refusal
 
 HERE = "https://example.org/start"
 

@@ -75,7 +75,7 @@ async def test_what_a_gesture_meets_is_said(
 async def test_what_keeps_the_page_busy_is_not_said_to_have_failed(
     web_environment: WebEnvironment, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browser.gesture._MILLISECONDS", 500.0)
+    monkeypatch.setattr("browser.acting.gesture._MILLISECONDS", 500.0)
     await opened(web_environment, site, f'{TOLD}<button onclick="{BUSY} {TELL}">A</button>')
     after = await web_environment.step(Click("c1"))
     assert after.text.startswith('c1 (button "A") was used, but the page is busy with it')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browser.habits import Habit, Habits
+from browser.reading.habits import Habit, Habits
 
 SITE = "http://example.org"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from browser import installation
-from browser.chromium import find_chromium
+from browser.engine import installation
+from browser.engine.chromium import find_chromium
+from browser.engine.installation import install_browser
 from browser.errors import BrowserInstallFailed
-from browser.installation import install_browser
 from tests.browser.bare_machine import COPY, FAILS, RUNS, SHELL, BareMachine, machine
 
 __all__ = ["machine"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from browser.interstitial import is_interstitial
 from browser.observation import Document
+from browser.speculation.interstitial import is_interstitial
 
 
 def page(title: str, markdown: str = "Some text.") -> Document:

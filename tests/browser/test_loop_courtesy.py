@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from browser.loop_courtesy import LoopCourtesy
+from browser.reading.loop_courtesy import LoopCourtesy
 
 
 def test_it_lasts_until_the_last_holder_has_finished() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.machine import BASE_BYTES, PAGE_BYTES, Machine, this_machine
+from browser.engine.machine import BASE_BYTES, PAGE_BYTES, Machine, this_machine
 
 
 @pytest.mark.parametrize(

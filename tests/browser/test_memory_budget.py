@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import psutil
 import pytest
 
-from browser.machine import PAGE_BYTES
-from browser.memory_budget import MemoryBudget, pss_bytes
-from browser.recycling import Wear
+from browser.engine.machine import PAGE_BYTES
+from browser.slots.memory_budget import MemoryBudget, pss_bytes
+from browser.slots.recycling import Wear
 
 PAGE_MIB = PAGE_BYTES // 2**20
 

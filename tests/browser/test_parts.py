@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.parts import find, split_parts
+from browser.reading.parts import find, split_parts
 
 _PIECES = st.sampled_from(
     ["word", "[a link][12]", '[button "Go on"][c3]', "[a [b] c][4]", " ", "\n", "\n\n", "```\n", "x" * 30]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.politeness import Politeness, PolitenessOptions
+from browser.speculation.politeness import Politeness, PolitenessOptions
 from speccache.errors import Unspeculable
 
 NOON_SECONDS = 1_767_268_800.0  # Thu, 01 Jan 2026 12:00:00 GMT

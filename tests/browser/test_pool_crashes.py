@@ -15,10 +15,10 @@ import psutil
 import pytest
 
 from browser.action import Visit
+from browser.engine.launch import LaunchOptions
+from browser.engine.run_folder import RunFolder
 from browser.environment import WebEnvironment
-from browser.launch import LaunchOptions
 from browser.pool import BrowserPool, PoolOptions
-from browser.run_folder import RunFolder
 from tests.browser.pages import Site
 from tests.browser.waiting import gone, nothing_leased, until
 from tests.processes import is_browser

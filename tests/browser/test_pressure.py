@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from browser.pressure import Pressure, PressureLimits
+from browser.slots.pressure import Pressure, PressureLimits
 
 SPIN = "while True: pass"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from browser.engine.priority import lower, restore
 from browser.pool import BrowserPool, PoolOptions
-from browser.priority import lower, restore
 from tests.processes import browsers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a means of the Linux kernel")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browser.downloads.quarantine import Quarantine, safe_name
 from browser.errors import BrowserError
-from browser.quarantine import Quarantine, safe_name
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from playwright.async_api import Page
 
 from browser.destination import resolve
-from browser.gate import refusal
 from browser.observation import Document, Observation
 from browser.page import load
+from browser.speculation.gate import refusal
 from tests.browser.pages import Site
 
 

@@ -6,9 +6,9 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page
 
-from browser.habits import Habits
 from browser.observation import Document, Readiness
 from browser.page import LoadOptions, load
+from browser.reading.habits import Habits
 from tests.browser.pages import Site
 
 FILLER = "<p>" + "This text is here from the start, and there is enough of it. " * 6 + "</p>"

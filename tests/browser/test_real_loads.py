@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from browser.courtesy import Courtesy
 from browser.observation import Document
-from browser.real_loads import RealLoads
+from browser.slots.real_loads import RealLoads
+from browser.speculation.courtesy import Courtesy
 
 URL = "https://example.org/a"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from browser.right_of_way import RightOfWay
+from browser.slots.right_of_way import RightOfWay
 
 
 async def test_whoever_waits_goes_when_the_last_holder_is_done() -> None:

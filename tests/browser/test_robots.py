@@ -9,7 +9,7 @@ from contextlib import aclosing
 import pytest
 from aiohttp import web
 
-from browser.robots import Robots
+from browser.speculation.robots import Robots
 from tests.website import Answer, Website
 
 DAY_SECONDS = 24 * 3600.0

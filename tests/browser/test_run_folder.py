@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from browser.run_folder import RunFolder
+from browser.engine.run_folder import RunFolder
 
 HOLD = """
 import sys
 from pathlib import Path
-from browser.run_folder import RunFolder
+from browser.engine.run_folder import RunFolder
 
 folder = RunFolder(parent=Path(sys.argv[1]))
 folder.make()

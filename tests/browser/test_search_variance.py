@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from browser.address import page_key
-from browser.page_names import PageNames
-from browser.search_variance import SearchVariance, aliases, parse
+from browser.speculation.page_names import PageNames
+from browser.speculation.search_variance import SearchVariance, aliases, parse
 
 SITE = "https://example.org"
 DEFAULT = SearchVariance()

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from yarl import URL
 
-from browser.chromium import find_chromium
+from browser.engine.chromium import find_chromium
 from browser.errors import BrowserNotFound, SessionUnusable
-from browser.identity import Identity, Viewport, parse_locale, parse_viewport
-from browser.profile_folder import Profile, profile_folder
-from browser.session import Session
-from browser.site_headers import Header, SiteHeaders, parse_header
-from browser.storage_state import StorageState, check_writable, load_state, save_state
-from browser.web_storage import WebStorage
+from browser.session.identity import Identity, Viewport, parse_locale, parse_viewport
+from browser.session.profile_folder import Profile, profile_folder
+from browser.session.session import Session
+from browser.session.site_headers import Header, SiteHeaders, parse_header
+from browser.session.storage_state import StorageState, check_writable, load_state, save_state
+from browser.session.web_storage import WebStorage
 
 COOKIE = {"name": "id", "value": "1", "domain": "example.org", "path": "/"}
 STATE = {
@@ -113,7 +113,7 @@ def test_a_profile_is_for_one_at_a_time(tmp_path: Path) -> None:
 
 async def test_a_killed_run_leaves_its_profile_free(tmp_path: Path) -> None:
     code = (
-        "import sys, signal, pathlib\nfrom browser.profile_folder import Profile\n"
+        "import sys, signal, pathlib\nfrom browser.session.profile_folder import Profile\n"
         "with Profile(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    signal.pause()"
     )
     process = await asyncio.create_subprocess_exec(

@@ -10,14 +10,14 @@ import pytest
 from aiohttp import web
 
 from browser import Click, Observation, Type, Visit
-from browser.allowance import Allowance, Secret
+from browser.acting.allowance import Allowance, Secret
 from browser.environment import WebEnvironment
 from browser.errors import SessionUnusable
-from browser.identity import Identity, Viewport
 from browser.pool import BrowserPool, PoolOptions
-from browser.session import Session
-from browser.site_headers import Header, SiteHeaders
-from browser.storage_state import StorageState
+from browser.session.identity import Identity, Viewport
+from browser.session.session import Session
+from browser.session.site_headers import Header, SiteHeaders
+from browser.session.storage_state import StorageState
 from speccache.errors import Unspeculable
 from tests.website import Website
 

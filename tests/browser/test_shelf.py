@@ -20,7 +20,7 @@ from aiohttp import web
 from browser import Action, Control, Document, Link, Observation, Readiness, Timings, Visit
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
-from browser.shelf import Shelf, ShelfOptions
+from browser.shelf.shelf import Shelf, ShelfOptions
 from speccache import Event, EventKind, Guess, SpeculativeEnvironment, Step
 from tests.website import Answer, Website
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser.shelf_file import Row, ShelfFile, is_busy, is_damaged, set_aside
+from browser.shelf.file import Row, ShelfFile, is_busy, is_damaged, set_aside
 
 WRITER = """
 import sys
 from pathlib import Path
-from browser.shelf_file import ShelfFile
+from browser.shelf.file import ShelfFile
 path, name = Path(sys.argv[1]), sys.argv[2]
 file = ShelfFile(path, max_entries=50, max_bytes=1_000_000, busy_seconds=30)
 print("ready", flush=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from browser import Document, Observation, Readiness
-from browser.shelf_life import shelf_seconds
+from browser.shelf.life import shelf_seconds
 
 NOON_SECONDS = 1_767_268_800.0
 NOON = "Thu, 01 Jan 2026 12:00:00 GMT"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from browser.sizing import Figures, SizingLimits, recommended_slots
+from browser.slots.sizing import Figures, SizingLimits, recommended_slots
 
 MEBIBYTE = 2**20
 CALM = Figures(slots=4, wanted=4, page_bytes=40 * MEBIBYTE, memory_bytes=4096 * MEBIBYTE, cores=2)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browser.errors import PoolClosed
-from browser.slot_queue import Lease, Rank, SlotQueue
+from browser.slots.slot_queue import Lease, Rank, SlotQueue
 from speccache.errors import Unspeculable
 
 AGEING_SECONDS = 5.0

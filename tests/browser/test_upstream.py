@@ -16,13 +16,13 @@ import trustme
 from yarl import URL
 
 from browser import Visit
-from browser.egress import EgressProxy
-from browser.egress_connection import Connection, closing, copy, until_one_ends
-from browser.egress_rule import EgressRule
+from browser.egress.connection import Connection, closing, copy, until_one_ends
+from browser.egress.proxy import EgressProxy
+from browser.egress.rule import EgressRule
+from browser.egress.upstream import Upstream, parse_proxy, route_by
 from browser.environment import WebEnvironment
 from browser.errors import AddressRefused, LaunchFailed
 from browser.pool import BrowserPool, PoolOptions
-from browser.upstream import Upstream, parse_proxy, route_by
 from tests.browser.pages import Site
 
 KNOWN = "Basic " + b64encode(b"me:p@ss").decode()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.model import ChatModel
+from agent.models.model import ChatModel
 from tests.endpoints.scripted import Received, Script, ScriptedEndpoint
 
 

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from agent.errors import ModelRefused
-from agent.model import ChatModel
-from agent.prompt import target_messages
-from agent.reply import Message
-from agent.tools import TOOLS
+from agent.models.model import ChatModel
+from agent.models.reply import Message
+from agent.targets.prompt import target_messages
+from agent.targets.tools import TOOLS
 from browser.action import Action, Visit
 from browser.observation import Document, Observation
 from speccache.environment import Step

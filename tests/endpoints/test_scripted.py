@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent.errors import ModelRefused
-from agent.reply import Message
+from agent.models.reply import Message
 from tests.endpoints.connected import connected
 from tests.endpoints.scripted import Hang, Say, ScriptedEndpoint
 

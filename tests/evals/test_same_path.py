@@ -6,19 +6,19 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from agent.embedding import Embedder
 from agent.events import Decided, RunEvent, Thinking
 from agent.outcome import Outcome, path_of
-from agent.rank_predictor import RankPredictor
-from agent.ranker import LinkRanker
+from agent.predictors.embedding import Embedder
+from agent.predictors.rank_predictor import RankPredictor
+from agent.predictors.ranker import LinkRanker
 from agent.settings import EMBEDDED, Settings, load_settings
 from agent.target import Answer, Decision
-from agent.walk import WalkTarget
+from agent.targets.walk import WalkTarget
 from agent.wiring import Mind, answer, ask, open_pool
 from browser.action import Action, Visit
 from browser.observation import Observation
 from browser.pool import BrowserPool
-from browser.pressure import Pressure, PressureLimits
+from browser.slots.pressure import Pressure, PressureLimits
 from evals.site import LatencyModel, Question, Site, SiteServer, build_site
 from speccache.environment import Step
 from speccache.events import Event, EventKind

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from browser.chromium import find_chromium
+from browser.engine.chromium import find_chromium
 from evals.site import LatencyModel, Question, SiteServer, build_site
 
 SITE = build_site()

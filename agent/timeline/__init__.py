@@ -1,0 +1,3 @@
+"""Traces read again: figures, a timeline as one HTML page, and the Chrome trace format."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Doing something on a page: elements found again, gestures, and what came of them."""
+
+__all__: list[str] = []

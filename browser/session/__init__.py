@@ -1,0 +1,3 @@
+"""Who a run is to the sites: cookies, storage, profile, headers, and what the browser says of itself."""
+
+__all__: list[str] = []
