@@ -54,8 +54,12 @@
 
   const waitsForTimer = () => timers.wait(() => (fullness.owes() ? timers.LONG_TIMER : patience));
 
+  // An object is a frame once its document begins to come; until then only the document's own load tells of it.
+  const holdsObjects = () => document.readyState !== "complete" && document.querySelector("object[data]") !== null;
+
   const waitsForLoad = (time) =>
-    document.readyState !== "complete" && listeners.awaitLoad() && time - activity.parsed < LOAD;
+    (document.readyState !== "complete" && listeners.awaitLoad() && time - activity.parsed < LOAD) ||
+    (holdsObjects() && time - activity.parsed < STALE.frame);
 
   const waitsForFrame = () => {
     for (let index = 0; index < window.length; index += 1) {
@@ -82,6 +86,7 @@
     !activity.scripted &&
     !address.refreshes() &&
     window.length === 0 &&
+    !holdsObjects() &&
     ![...document.scripts].some(resources.runs) &&
     !document.querySelector("[onload], [onerror]");
 
