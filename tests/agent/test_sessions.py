@@ -55,7 +55,7 @@ async def test_a_session_is_saved_and_gone_on_with(site: Website, tmp_path: Path
     assert saved["origins"][0]["localStorage"] == [{"name": "n", "value": "2"}]
 
 
-async def test_a_profile_is_kept_between_runs_and_held_by_one(site: Website, tmp_path: Path) -> None:
+async def test_case_39_a_profile_is_kept_between_runs_and_held_by_one(site: Website, tmp_path: Path) -> None:
     variables = {"XDG_DATA_HOME": str(tmp_path / "data"), "SPECCACHE_PROFILE": "work"}
     first = await speccache("fetch", site.url, cwd=tmp_path, variables=variables)
     assert "member none" in first.out

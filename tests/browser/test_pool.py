@@ -32,7 +32,7 @@ async def pool() -> AsyncIterator[BrowserPool]:
         yield opened
 
 
-async def test_ten_first_calls_start_one_browser_39() -> None:
+async def test_case_39_ten_first_calls_start_one_browser() -> None:
     before = browsers()
     async with BrowserPool(PoolOptions(speculation_slots=2, foreground_slots=10)) as pool:
 
