@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agent.errors import ConfigurationError
 from agent.events import RunEvent, RunListener
 from agent.keeper import Keeper
 from agent.models.registry import Models
@@ -64,7 +65,7 @@ class Run:
         """Wait for the end of the run.
 
         Raises:
-            ConfigurationError: The settings name no usable model.
+            ConfigurationError: As `Agent.ask()`.
         """
         if self._task is None:
             raise RuntimeError("the run was not started: use it as `async with agent.run(...) as run:`")
@@ -104,7 +105,7 @@ class Agent:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
         """
-        chosen = load_settings(**given) if settings is None else settings.model_copy(update=given)
+        chosen = load_settings(**(settings.model_dump(exclude_none=True) | given if settings else given))
         async with AsyncExitStack() as stack:
             keeper = stack.enter_context(Keeper(chosen))
             pool = await stack.enter_async_context(open_pool(chosen))
@@ -161,11 +162,10 @@ class Agent:
         Cancellation: leaving the block before the run is over ends it.
 
         Raises:
-            ConfigurationError: As `ask()`.
-            AddressRefused: As `ask()`.
+            AddressRefused: As `ask()`; all else that goes wrong is raised by `run.outcome()`.
         """
         run = Run()
-        work = self.ask(question, url=url, schema=schema, listeners=[run._tell])  # noqa: SLF001 - two halves of one
+        work = self.ask(question, url=checked(url), schema=schema, listeners=[run._tell])  # noqa: SLF001 - two halves of one
         task = asyncio.create_task(work, name="answer a question")
         run._start(task)  # noqa: SLF001
         try:
@@ -185,9 +185,14 @@ class Agent:
             Their outcomes, in the order of the questions.
 
         Raises:
-            ConfigurationError: As `ask()`.
+            ConfigurationError: As `ask()`; or each session would be saved to the same file.
             AddressRefused: As `ask()`, before anything is asked.
         """
+        if self.settings.save_storage_state is not None and self.settings.profile is None:
+            raise ConfigurationError(
+                "several questions have a session each, and only one file to save them to",
+                hint="Use a profile, which they share, in place of save_storage_state.",
+            )
         asked = [replace(question, url=checked(question.url)) for question in questions]
         room = asyncio.Semaphore(concurrency)
 

@@ -249,6 +249,15 @@ PERMITTING: Flags = {"act": Act, "secrets": Secrets, "files": Files, **REACHING}
 """What may be done, and where."""
 
 
+def flag_of(setting: str) -> str:
+    """Return the flag that sets a setting, such as `--pool-size`; empty where there is none."""
+    for group in (THINKING, CALLING, SPECULATING, BROWSING, PERMITTING):
+        if setting in group:
+            (option,) = group[setting].__metadata__
+            return str(option.default).partition("/")[0]
+    return ""
+
+
 def takes(**groups: Flags) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the flags of these groups, in a panel of its help for each.
 

@@ -25,7 +25,6 @@ SETTINGS_FILE = Path("speccache.toml")
 
 EMBEDDED = "embedded"
 LOCAL = "local"
-_REPEATED = ("allow_domains", "allow_hosts", "deny_domains", "files", "headers", "secrets")
 _OPENAI_TARGET = "gpt-5-mini"
 _OPENAI_DRAFT = "gpt-4.1-mini"
 
@@ -56,11 +55,20 @@ class Strategy(StrEnum):
     """It decides, and no more: one call a turn."""
 
 
+_NEVER_FROM_A_FILE = (
+    *("base_url", "api_key", "secrets", "files", "proxy", "allow_hosts", "browser"),
+    *("profile", "storage_state", "save_storage_state", "downloads"),
+)
+
+
 class _SettingsFile(TomlConfigSettingsSource):
-    """The file, less what decides where a key, a secret or a file is sent: one found in some folder must not do so."""
+    """The file, less what decides which program runs, and where something of the user's own is read from or sent to.
+
+    It is read from whatever folder a command is started in, so it may have come with somebody else's project.
+    """
 
     def __call__(self) -> dict[str, Any]:
-        for name in ("base_url", "api_key", "secrets", "files"):
+        for name in _NEVER_FROM_A_FILE:
             if name in self.toml_data:
                 raise ValueError(f"{name} is not read from a file, only from the environment or a flag")
         return super().__call__()
@@ -205,6 +213,9 @@ def load_settings(**flags: Any) -> Settings:
 
 
 def _places(name: str) -> str:
+    from agent.flags import flag_of  # noqa: PLC0415 - only a wrong setting needs it
+
     plain = name.lower().removeprefix("speccache_").partition(".")[0]
-    flag = plain.replace("_", "-").removesuffix("s" if plain in _REPEATED else "")
-    return f"--{flag}, SPECCACHE_{plain.upper()} or {SETTINGS_FILE}"
+    file = "" if plain in _NEVER_FROM_A_FILE else str(SETTINGS_FILE)
+    *places, last = filter(None, (flag_of(plain), f"SPECCACHE_{plain.upper()}", file))
+    return f"{', '.join(places)} or {last}" if places else last

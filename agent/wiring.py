@@ -228,11 +228,12 @@ async def _answer(
     mind.calls.listener = tell
     environment: Environment[Action, Observation] = web
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(web.aclose)
         if mind.predictors:
             pool.warm()
             shelf = await _shelf(web, url, pool, settings, stack)
             environment = _speculative(web, pool, mind, settings, tell, shelf)
-        stack.push_async_callback(environment.aclose)
+            stack.push_async_callback(environment.aclose)
         if keeper is not None:
             stack.push_async_callback(keeper.save, web)
         outcome = await Loop(environment, mind.target, max_turns=settings.max_turns, listener=tell).run(

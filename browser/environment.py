@@ -18,7 +18,7 @@ from browser.acting.outcome import told, told_of_file
 from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Visit
 from browser.address import check_address, page_key
 from browser.destination import resolve
-from browser.errors import AddressRefused, SlotCrashed
+from browser.errors import ActionFailed, AddressRefused, SlotCrashed
 from browser.foreground import Foreground
 from browser.history import History
 from browser.observation import Document, Observation, Readiness
@@ -219,6 +219,8 @@ class WebEnvironment:
             self._history.outdate([here.url])  # also where it fails, or is cancelled half-way
         try:
             outcome = await self._foreground.act(here.document, action)
+        except ActionFailed as failed:
+            return self._cannot(str(failed))
         except SlotCrashed as crashed:
             return self._cannot(f"{crashed}. Whether it was done before is not known.")
         self._see_session()
@@ -284,11 +286,13 @@ class WebEnvironment:
 
     async def aclose(self) -> None:
         """Give the foreground slot back, and what speculation has open for this session."""
-        await self._foreground.aclose()
-        await self._ahead.aclose()
         if not self._closed:
             self._closed = True
             self._pool.egress.rule.withdraw(self._named_hosts)
+        try:
+            await self._foreground.aclose()
+        finally:
+            await self._ahead.aclose()
 
     def __repr__(self) -> str:
         return f"<WebEnvironment at={here.url if (here := self._history.here) else None} pages={len(self._history)}>"

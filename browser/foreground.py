@@ -12,7 +12,7 @@ from browser.acting.allowance import Allowance
 from browser.acting.interaction import Standing, act
 from browser.acting.outcome import Outcome
 from browser.action import Interaction
-from browser.errors import SlotCrashed
+from browser.errors import ActionFailed, SlotCrashed
 from browser.observation import Document
 from browser.page import LoadOptions, read_again
 from browser.pool import BrowserPool, Slot
@@ -77,13 +77,16 @@ class Foreground:
         """Return the page that shows a document; without one, the page as it is.
 
         Raises:
+            ActionFailed: Loaded again, its address gives no page.
             SlotCrashed: The browser died twice under the load.
         """
         slot = await self._open_slot()
         if document is not None and document.download is None and not self._turn_to(slot, document):
             self._holding.withdraw(document)
-            await self.load(document.url)
+            found = await self.load(document.url)
             slot = await self._open_slot()
+            if found.problem is not None or found.download is not None:
+                raise ActionFailed(f"{document.url} does not show its page any more, so nothing was done on it.")
             self._shown[slot.page] = document
         return slot.page
 
@@ -122,7 +125,8 @@ class Foreground:
         self._forget(page)
         async with self._pool.bounded(slot, seconds=2 * longest_seconds(self._load_options)):
             await self._holding.catch_up(slot)
-            done = await act(standing, action, options=self._load_options, allowance=self._allowance)
+            async with slot.whole(page):
+                done = await act(standing, action, options=self._load_options, allowance=self._allowance)
             outcome = self._allowance.masked_outcome(done)
             await self._holding.see(slot, outcome.page)
         if outcome.page is not page and not page.is_closed():

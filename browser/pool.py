@@ -14,12 +14,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from browser.egress.proxy import EgressProxy
 from browser.egress.rule import EgressRule
 from browser.egress.upstream import route_by
-from browser.engine.browser_pair import BrowserPair
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.observation import Document
 from browser.page import LoadOptions
 from browser.session.cookies import Cookies, give_cookies
 from browser.session.identity import Identity
+from browser.slots.browser_pair import BrowserPair
 from browser.slots.errands import Errands
 from browser.slots.loader import Loader
 from browser.slots.memory_budget import MemoryBudget

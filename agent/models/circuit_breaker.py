@@ -1,6 +1,6 @@
 """Leaves a model alone that fails again and again.
 
-Invariant: while a model is paused, no request is sent to it; when the pause is over, one call at a time tries it.
+Invariant: while a model is paused, no call to it begins; when the pause is over, one call at a time tries it.
 """
 
 from __future__ import annotations

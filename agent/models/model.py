@@ -100,7 +100,7 @@ class ChatModel:
             # The client takes them from the environment; they are nobody else's business.
             self._client.organization = self._client.project = None
         self._completions = self._client.chat.completions  # loads at first use, too long a pause for an event loop
-        self._limits = limits
+        self._limits, self._clock = limits, clock
         self._edge = ModelEdge(
             model=name,
             endpoint=self.endpoint,
@@ -110,7 +110,7 @@ class ChatModel:
         )
         self._parameters = dict(parameters or {})
         self._refused: set[str] = set()
-        self._clock = clock
+        self._suspected: set[str] = set()
 
     @property
     def endpoint(self) -> str:
@@ -179,7 +179,7 @@ class ChatModel:
     ) -> Any:
         """Send a request, without what the endpoint is known not to take."""
         wanted = {**self._parameters, **streaming, **({"tools": list(tools)} if tools else {})}
-        refused = frozenset(self._refused)
+        refused, doubted = frozenset(self._refused), frozenset[str]()
         while True:
             body = _accepted(wanted, refused)
             try:
@@ -190,9 +190,12 @@ class ChatModel:
                 if not named:
                     raise
                 refused |= named
+                if error.status_code >= 500:  # a server in trouble may say anything; where it is so, it says so again
+                    doubted |= named - self._suspected
             else:
                 # Only now is it certain that they were the reason.
-                self._refused |= refused
+                self._refused |= refused - doubted
+                self._suspected |= doubted
                 return reply
 
     async def _send(self, messages: Sequence[Message], body: Mapping[str, object]) -> Any:

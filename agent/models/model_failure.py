@@ -112,7 +112,8 @@ class ModelEdge:
                 )
             case _ if error.code == "context_length_exceeded" or _TOO_LONG.search(said):
                 return ModelRefused(
-                    f"The prompt is too long for {self}: {said}", hint="Use a model with a longer context."
+                    f"The prompt is too long for {self}: {said}",
+                    hint="Use a model with a longer context, or lower --context-tokens.",
                 )
             case _:
                 return ModelRefused(f"{self} refused the request: {said}")

@@ -46,14 +46,11 @@ def read(reply: Reply) -> Choice:
         call = reply.tool_calls[0]
         action = _build(call.name, _given(call.arguments))
         return Choice(action=action, thought=encodable(f"{reply.thought}\n{reply.text}").strip())
-    # The opening tag is often part of the prompt, so that only the closing one is in the reply.
-    reasoning, _, text = encodable(reply.text).rpartition("</think>")
+    text = encodable(reply.text)
     choice = _from_json(text) or _from_react(text)
     if choice is None:
         raise ModelUnreadable("no tool was called")
-    aloud = f"{encodable(reply.thought)}\n{reasoning.strip().removeprefix('<think>')}".strip()
-    thought = f"{aloud}\n{choice.thought}".strip()
-    return Choice(action=choice.action, thought=thought)
+    return Choice(action=choice.action, thought=f"{encodable(reply.thought)}\n{choice.thought}".strip())
 
 
 def _from_json(text: str) -> Choice | None:

@@ -100,7 +100,7 @@ class ModelTarget:
         try:
             choice = read(reply)
         except ModelUnreadable:
-            choice = Choice(action=Answer(text=reply.text.rpartition("</think>")[2].strip()))
+            choice = Choice(action=Answer(text=reply.text.strip()))
         if not isinstance(choice.action, Answer):
             choice = Choice(action=Answer(text=""), thought=choice.thought)
         return _decision(choice, trajectory, spent)

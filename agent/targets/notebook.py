@@ -104,7 +104,7 @@ class Notebook:
 
 def _information(reply: Reply) -> str:
     """Read a note; one that is no JSON is taken as it stands, since it was the page that was asked for."""
-    words = reply.text.rpartition("</think>")[2].strip()
+    words = reply.text.strip()
     for found in objects(words):
         if "information" in found.value:
             useful = str(found.value.get("useful", True)).lower() not in ("false", "no")

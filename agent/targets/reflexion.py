@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.models.reply import Reply
+from agent.models.reply import Message, Reply
 from agent.target import Answer, Decision, Reflection
 from agent.targets.json_text import objects
 from agent.targets.model_target import WINDOW_TOKENS, ModelTarget, used
 from agent.targets.notebook import Note, Notebook
 from agent.targets.prompt import fenced, messages
+from agent.targets.window import fitted
 from browser.action import Action
 from browser.observation import Observation
 from speccache.environment import Step
@@ -49,6 +50,7 @@ class ReflexionTarget:
         self, model: Chat, *, acting: bool = False, window_tokens: int = WINDOW_TOKENS, offered: str = ""
     ) -> None:
         self._model = model
+        self._window_tokens = window_tokens
         self._notebook = Notebook(model, window_tokens=window_tokens)
         self._target = ModelTarget(
             model, acting=acting, window_tokens=window_tokens, notebook=self._notebook, offered=offered
@@ -87,22 +89,28 @@ class ReflexionTarget:
     async def _criticise(self, question: str, notes: Mapping[int, Note], spent: list[Reply]) -> Answer | None:
         """Ask whether the notes answer the question; None: they do not yet."""
         useful = [note for note in notes.values() if note.useful]
-        listed = fenced("\n\n".join(f"URL: {note.url}\n{note.information}" for note in useful))
-        reply = await self._model.complete(messages(_CRITIC, [f"Question: {question}", listed, "The JSON object:"]))
+        listed = "\n\n".join(f"URL: {note.url}\n{note.information}" for note in useful)
+
+        def told(limit: int | None) -> list[Message]:
+            shown = listed if limit is None else f"{listed[:limit]}\n[… there are more notes]"
+            return messages(_CRITIC, [f"Question: {question}", fenced(shown), "The JSON object:"])
+
+        reply = await self._model.complete(fitted(told, listed, window_tokens=self._window_tokens))
         spent.append(reply)
         return _judged(reply, {note.url: None for note in useful})
 
 
 def _judged(reply: Reply, urls: Mapping[str, None]) -> Answer | None:
     """Read what the critic says; what cannot be read is no satisfaction, so the run goes on."""
-    for found in objects(reply.text.rpartition("</think>")[2]):
+    for found in objects(reply.text):
         if "answered" not in found.value:
             continue
         text = str(found.value.get("answer") or "").strip()
         if not text or str(found.value["answered"]).lower() not in ("true", "yes"):
             return None
         named = found.value.get("sources")
-        sources = tuple(url for url in named if url in urls) if isinstance(named, list) else ()
+        cited = named if isinstance(named, list) else []
+        sources = tuple(url for url in cited if isinstance(url, str) and url in urls)
         # The notes are what the critic saw, so the answer rests on their pages where it names none.
         return Answer(text=text, sources=sources or tuple(urls))
     return None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Any]
 
 _TRIES = 3
+_EXAMPLE = 'Give a JSON schema such as {"type": "object", "properties": {"year": {"type": "integer"}}}.'
 _TOOL = "record"
 _INSTRUCTIONS = f"""\
 You put an answer that was found on a website into the shape that is asked for. Call the tool {_TOOL} once, or, if you \
@@ -46,6 +47,9 @@ class StructuredTarget:
         model: Puts the answer into shape.
         schema: A JSON schema of an object.
         window_tokens: What a request may hold.
+
+    Raises:
+        ConfigurationError: It is no schema of an object.
     """
 
     def __init__(self, target: Target, model: Chat, schema: Schema, *, window_tokens: int) -> None:
@@ -53,7 +57,7 @@ class StructuredTarget:
         self._model = model
         self._schema = schema
         self._window_tokens = window_tokens
-        self._validator = Draft202012Validator(schema)
+        self._validator = Draft202012Validator(checked_schema(schema, "the schema"))
 
     @property
     def name(self) -> str:
@@ -125,18 +129,27 @@ def load_schema(path: Path) -> Schema:
     Raises:
         ConfigurationError: It cannot be read, or is no schema of an object.
     """
-    hint = 'Give a file with a JSON schema such as {"type": "object", "properties": {"year": {"type": "integer"}}}.'
     try:
         schema = json.loads(path.read_text(encoding="utf-8"))
-        Draft202012Validator.check_schema(schema)
     except OSError as error:
-        raise ConfigurationError(f"the schema {path} cannot be read: {error.strerror}", hint=hint) from error
+        raise ConfigurationError(f"the schema {path} cannot be read: {error.strerror}", hint=_EXAMPLE) from error
     except ValueError as error:
-        raise ConfigurationError(f"the schema {path} is no JSON: {error}", hint=hint) from error
+        raise ConfigurationError(f"the schema {path} is no JSON: {error}", hint=_EXAMPLE) from error
+    return checked_schema(schema, f"the schema {path}")
+
+
+def checked_schema(schema: Any, name: str) -> Schema:
+    """Return a schema that can be kept.
+
+    Raises:
+        ConfigurationError: It is no schema of an object.
+    """
+    try:
+        Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise ConfigurationError(f"{path} is no JSON schema: {error.message}", hint=hint) from error
+        raise ConfigurationError(f"{name} is no JSON schema: {error.message}", hint=_EXAMPLE) from error
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        raise ConfigurationError(f"the schema {path} describes no object", hint=hint)
+        raise ConfigurationError(f"{name} describes no object", hint=_EXAMPLE)
     return schema
 
 
@@ -149,4 +162,4 @@ def _page_of(answer: Answer, trajectory: Sequence[Step[Action, Observation]]) ->
 def _written(reply: Reply) -> dict[str, object] | None:
     if reply.tool_calls:
         return whole_object(reply.tool_calls[0].arguments)
-    return next((found.value for found in objects(reply.text.rpartition("</think>")[2])), None)
+    return next((found.value for found in objects(reply.text)), None)

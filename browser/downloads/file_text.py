@@ -126,7 +126,7 @@ def _plain(path: Path, declared: str, options: LoadOptions) -> _Text:
 def _decoded(content: bytes, declared: str | None) -> str:
     marked = next((encoding for mark, encoding in _MARKS.items() if content.startswith(mark)), None)
     for encoding in filter(None, (marked, declared, "utf-8")):
-        with suppress(LookupError, UnicodeDecodeError):
+        with suppress(LookupError, UnicodeError):  # a server may name any codec that Python has
             return content.decode(encoding)
     return content.decode("windows-1252", "replace")
 

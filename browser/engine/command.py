@@ -80,12 +80,18 @@ async def _follow(
     process: asyncio.subprocess.Process, lines: deque[str], on_line: Callable[[str], None] | None
 ) -> None:
     assert process.stdout is not None  # noqa: S101 - asked for above; tells the type checker
-    async for raw in process.stdout:
+    while raw := await _next_line(process.stdout):
         line = raw.decode(errors="replace").rstrip()
         lines.append(line)
         if on_line is not None:
             on_line(line)
     await process.wait()
+
+
+async def _next_line(stream: asyncio.StreamReader) -> bytes:
+    while True:
+        with suppress(ValueError):  # longer than the reader keeps, which drops what it has of it
+            return await stream.readline()
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:

@@ -18,9 +18,9 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.engine.chromium import find_chromium
 from browser.engine.driver import RunningDriver
+from browser.engine.recycling import Wear
 from browser.engine.running_browser import RunningBrowser
 from browser.errors import LaunchFailed
-from browser.slots.recycling import Wear
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from playwright.async_api import Error as PlaywrightError
 from browser.engine.driver import Driver, RunningDriver
 from browser.engine.launch import LaunchOptions, launch
 from browser.engine.priority import lower, restore
+from browser.engine.recycling import RecyclingLimits
 from browser.engine.running_browser import RunningBrowser
 from browser.errors import LaunchFailed, SlotCrashed
 from browser.session.identity import Identity
-from browser.slots.recycling import RecyclingLimits
 
 __all__ = ["BrowserProcess", "LaunchOptions"]
 

@@ -17,7 +17,7 @@ from playwright.async_api import Browser
 from browser.engine.closing import end_quietly
 from browser.engine.driver import RunningDriver
 from browser.engine.liveness import runs
-from browser.slots.recycling import Wear
+from browser.engine.recycling import Wear
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

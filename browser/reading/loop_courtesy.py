@@ -13,10 +13,13 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _TURN_SECONDS = 0.0005
+_LONGEST_SECONDS = 5.0
+"""After how long without a gap what is new is collected all the same."""
 
 
 class LoopCourtesy:
@@ -27,6 +30,7 @@ class LoopCourtesy:
         self._holders = 0
         self._collected = False
         self._turn_seconds = 0.0
+        self._since_seconds = 0.0
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -42,9 +46,12 @@ class LoopCourtesy:
                 self._holders -= 1
                 if self._holders == 0:
                     self._end()
+                elif self._collected and time.monotonic() - self._since_seconds > _LONGEST_SECONDS:
+                    self._since_seconds = time.monotonic()
+                    gc.collect(0)  # under a load without a gap nobody else would
 
     def _begin(self) -> None:
-        self._collected = gc.isenabled()
+        self._collected, self._since_seconds = gc.isenabled(), time.monotonic()
         self._turn_seconds = sys.getswitchinterval()
         gc.disable()
         sys.setswitchinterval(min(_TURN_SECONDS, self._turn_seconds))

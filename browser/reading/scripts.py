@@ -29,12 +29,14 @@ _READINESS_PARTS = (
     "activity",
     "requests",
     "streams",
+    "callbacks",
     "timers",
     "address",
     "resources",
     "sources",
     "changes",
     "fullness",
+    "effects",
     "verdict",
 )
 

@@ -48,7 +48,7 @@ class Snapshot:
     characters: int
     frames: Sequence[str]
     polls: Sequence[str]
-    habit: Mapping[str, float]
+    habit: Mapping[str, Any]
     notes: Sequence[str]
     full: str
     readMilliseconds: float  # noqa: N815
@@ -61,6 +61,8 @@ class Snapshot:
             polls=frozenset(self.polls),
             characters=int(self.habit["characters"]) if settled else 0,
             late_milliseconds=self.habit["lateMilliseconds"],
+            vain_timers=frozenset(self.habit.get("vainTimers", ())),
+            fruitful_timers=frozenset(self.habit.get("fruitfulTimers", ())),
         )
 
 
@@ -98,6 +100,7 @@ async def read(
         "polls": sorted(habit.polls),
         "characters": habit.characters,
         "lateMilliseconds": habit.late_milliseconds,
+        "vainTimers": sorted(habit.vain_timers),
         "refresh": refresh,
     }
     # The page itself keeps both caps, unless it is stuck.
@@ -208,6 +211,7 @@ class _Frames:
             "refresh": "",
             "characters": 0,  # its habits are not those of the page
             "lateMilliseconds": 0,
+            "vainTimers": (),
         }
 
 

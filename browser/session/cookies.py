@@ -49,15 +49,21 @@ async def cookies_of(slot: Slot) -> Cookies:
 async def give_cookies(slot: Slot, cookies: Cookies) -> None:
     """Put these cookies, and no others, into a slot.
 
+    Cancellation: the slot is of no use any more.
+
     Raises:
         SlotCrashed: Its browser died.
         SessionUnusable: It does not take them.
     """
+    slot.cookies = None
     try:
         async with asyncio.timeout(_COOKIE_SECONDS):
             await slot.context.clear_cookies()
             if cookies:
                 await slot.context.add_cookies(list(cookies))
+    except asyncio.CancelledError:
+        slot.crashed = True  # it may hold none now, which must not be taken for what the session has come to
+        raise
     except (PlaywrightError, TimeoutError) as error:
         raise _refusal(error, "cookies") from error
     slot.cookies = cookies

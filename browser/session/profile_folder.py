@@ -13,7 +13,7 @@ from types import TracebackType
 from filelock import FileLock, Timeout
 
 from browser.errors import SessionUnusable
-from browser.session.storage_state import StorageState, check_writable, load_state, save_state
+from browser.session.storage_state import StorageState, check_writable, load_state
 
 _NAME = re.compile(r"[\w][\w.-]{0,63}")
 _STATE_FILE = "storage-state.json"
@@ -71,14 +71,6 @@ class Profile:
         """
         check_writable(self.path)
         return load_state(self.path) if self.path.exists() else None
-
-    def save(self, state: StorageState) -> None:
-        """Keep this for the next run.
-
-        Raises:
-            SessionUnusable: It cannot be written.
-        """
-        save_state(self.path, state)
 
 
 def profile_folder(profile: str) -> Path:

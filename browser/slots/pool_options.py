@@ -10,8 +10,8 @@ from pathlib import Path
 
 from browser.egress.upstream import Upstream
 from browser.engine.launch import LaunchOptions
+from browser.engine.recycling import RecyclingLimits
 from browser.session.identity import Identity
-from browser.slots.recycling import RecyclingLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,20 +6,22 @@ Invariant: what one owner left in a slot is never seen by another.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from playwright.async_api import BrowserContext, Page
 
 from browser.downloads.quarantine import Quarantine
 from browser.downloads.watch import Downloads
+from browser.engine.recycling import Wear
 from browser.engine.running_browser import RunningBrowser
 from browser.page import INIT_SCRIPT
 from browser.session.cookies import Cookies
 from browser.session.header_sender import HeaderSender
 from browser.session.identity import Identity
 from browser.session.web_storage import WebStorage
-from browser.slots.recycling import Wear
 from browser.slots.right_of_way import RightOfWay
+from browser.slots.surface import Surface, outer_size_script
 from browser.speculation.guard import GUARD_SCRIPT, Guard
 
 
@@ -34,6 +36,7 @@ class Slot:
         wear: What it has served.
         guard: What keeps a speculative page from doing anything but reading; None in the foreground.
         downloads: What takes in the files that its pages give; None where it loads ahead.
+        surface: What is drawn of its page; None where somebody looks at it.
         identity: Who it is to the sites.
         sender: What adds the headers of that identity; None where there are none.
         owner: Whose cookies it holds; None while nobody has used it.
@@ -48,6 +51,7 @@ class Slot:
     wear: Wear
     guard: Guard | None = None
     downloads: Downloads | None = None
+    surface: Surface | None = None
     identity: Identity = field(default_factory=Identity)
     sender: HeaderSender | None = None
     owner: Hashable = None
@@ -68,12 +72,17 @@ class Slot:
         """
         return self.alive and not self.home.retired and not (self.guard and self.guard.blocked)
 
+    def whole(self, page: Page) -> AbstractAsyncContextManager[object]:
+        """Let all of a page be drawn while somebody acts on it."""
+        return nullcontext() if self.surface is None else self.surface.whole(page)
+
 
 async def furnish(
     context: BrowserContext,
     home: RunningBrowser,
     *,
     identity: Identity,
+    headed: bool,
     guarded_by: RightOfWay | None,
     quarantine: Quarantine,
     now_seconds: float,
@@ -84,6 +93,7 @@ async def furnish(
         context: The context, in which nothing has been loaded.
         home: The browser it is in.
         identity: Who it is to the sites.
+        headed: Whether its page is shown in a window.
         guarded_by: What the requests of a speculative page wait for; None for a page of the foreground.
         quarantine: Where files go that pages of the foreground give.
         now_seconds: The time, by the pool's clock.
@@ -94,10 +104,14 @@ async def furnish(
     await context.add_init_script(INIT_SCRIPT)
     if guarded_by is not None:
         await context.add_init_script(GUARD_SCRIPT)
+    if not headed:
+        await context.add_init_script(outer_size_script(identity.viewport))
     page = await context.new_page()
     guard = None if guarded_by is None else await Guard.install(page, guarded_by)
     wear = Wear(since_seconds=now_seconds)
     slot = Slot(context=context, page=page, home=home, wear=wear, guard=guard, identity=identity)
+    if not headed:
+        slot.surface = await Surface.shrink(page, identity.viewport)
     if identity.headers:
         slot.sender = HeaderSender(context, identity.headers)
         await slot.sender.install(page)

@@ -175,7 +175,7 @@ class SlotQueue:
         self._decide()
 
     def drop_idle(self, unwanted: Callable[[Slot], bool]) -> None:
-        """Close those idle slots that are unwanted."""
+        """Close those idle slots that are unwanted, and decide again: there may be more room than before."""
         for slot in list(filter(unwanted, self.idle)):
             self._evict(slot)
         self._decide()
@@ -192,10 +192,6 @@ class SlotQueue:
         self._max_ahead = ahead
         while self.idle and len(self.idle) + self.ahead > ahead:
             self._evict(self.idle[0])
-        self._decide()
-
-    def reconsider(self) -> None:
-        """Decide again: there may be more room than before."""
         self._decide()
 
     def close(self) -> None:

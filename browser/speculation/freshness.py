@@ -68,11 +68,6 @@ def varies(headers: Mapping[str, str]) -> bool:
     return not names.isdisjoint(_INCONSTANT)
 
 
-def sets_cookie(headers: Mapping[str, str]) -> bool:
-    """Tell whether the answer changes the session, so that its page must not be kept."""
-    return bool(headers.get("set-cookie", "").strip())
-
-
 def http_date_seconds(value: str) -> float | None:
     """Return an HTTP date in seconds since 1970; None where it is none (RFC 9110, 5.6.7)."""
     try:

@@ -54,17 +54,9 @@ def parse(header: str) -> SearchVariance:
     try:
         fields: Any = http_sf.parse(header.encode("ascii"), tltype="dictionary")
         return _variance({name: _bare(member) for name, member in fields.items()})
-    except (
-        TypeError,
-        ValueError,
-    ):  # not a structured field, or not one the draft knows: the draft wants both passed over
+    except (TypeError, ValueError):
+        # Not a structured field, or not one the draft knows: the draft wants both passed over.
         return DEFAULT
-
-
-def aliases(url: str, other: str, header: str) -> bool:
-    """Tell whether two URLs name one page, by what the server said in answer to one of them."""
-    variance = parse(header)
-    return variance.key(url) == variance.key(other)
 
 
 def _bare(member: Any) -> Any:

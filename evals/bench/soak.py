@@ -139,9 +139,8 @@ class Soak:
             for number in numbers:
                 self._damage.begin(number)
                 ahead = stands and number % 2 == 0  # what loads ahead does so from a page
-                with (
-                    pool.urgent() if ahead else nullcontext()
-                ):  # somebody waits for it, as a step that joins a load does
+                # Somebody waits for it, as a step that joins a load does.
+                with pool.urgent() if ahead else nullcontext():
                     wrong = await self._load(session, next(self._pages), ahead=ahead)
                 stands = stands or wrong is None
                 if wrong is not None:

@@ -60,6 +60,13 @@ async def test_a_satisfied_critic_ends_the_run() -> None:
     assert decision.calls == 2
 
 
+async def test_sources_that_are_no_addresses_are_left_out() -> None:
+    told = {"answered": True, "answer": "36", "sources": [{"url": SITE + "/a"}, ["x"], None]}
+    async with ScriptedEndpoint([note("born 1815"), Say(json.dumps(told))]) as endpoint, connected(endpoint) as model:
+        decision = await ReflexionTarget(model).decide("How old did Ada become?", walk(FIRST))
+    assert decision.action == Answer(text="36", sources=(walk(FIRST)[0].observation.url,))
+
+
 async def test_a_page_of_no_use_costs_no_critic() -> None:
     async with ScriptedEndpoint([note("", useful=False), ON]) as endpoint, connected(endpoint) as model:
         decision = await ReflexionTarget(model).decide("Who?", walk(FIRST))

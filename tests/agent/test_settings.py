@@ -57,6 +57,10 @@ def test_an_unknown_endpoint_needs_a_models_name() -> None:
         ("pool_size = = 3", "cannot be read"),
         ("base_url = 'https://evil.example/'", "not read from a file"),
         ("api_key = 'x'", "not read from a file"),
+        ("proxy = 'http://evil.example'", "not read from a file"),
+        ("allow_hosts = ['evil.example']", "not read from a file"),
+        ("browser = './anything'", "not read from a file"),
+        ("save_storage_state = 'here.json'", "not read from a file"),
     ],
 )
 def test_a_wrong_file_is_told_of(content: str, says: str) -> None:

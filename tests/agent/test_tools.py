@@ -97,8 +97,6 @@ def test_tool_calls(name: str, arguments: str, action: Action | Answer) -> None:
         ('Action: visit\nAction Input: {"button": "Notes"}', Visit("Notes"), ""),
         ("Action: back", Back(), ""),
         ("I know.\nFinal Answer: 42\nand more", Answer(text="42\nand more"), "I know."),
-        ("<think>\nhm {x}\n</think>\nAction: more", More(), "hm {x}"),
-        ('hm\n</think>{"tool": "more"}', More(), "hm"),
     ],
 )
 def test_actions_written_in_text(text: str, action: Action | Answer, thought: str) -> None:

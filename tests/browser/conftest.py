@@ -9,6 +9,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from browser.engine.chromium import find_chromium
 from browser.page import INIT_SCRIPT
+from browser.session.identity import VIEWPORT, Identity
+from browser.slots.surface import Surface
 from tests.browser.pages import Site
 
 
@@ -24,9 +26,11 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    context = await browser.new_context(accept_downloads=False, viewport={"width": 1280, "height": 2000})
+    context = await browser.new_context(accept_downloads=False, **Identity().context_arguments())
     await context.add_init_script(INIT_SCRIPT)
-    yield await context.new_page()
+    page = await context.new_page()
+    await Surface.shrink(page, VIEWPORT)
+    yield page
     await context.close()
 
 

@@ -35,6 +35,12 @@ async def test_lines_of_both_streams_are_seen_as_they_come() -> None:
     assert outcome.reason == "two"
 
 
+async def test_a_line_beyond_all_measure_is_left_out() -> None:
+    outcome = await run([sys.executable, "-c", "print('x' * 300_000); print('end')"], timeout_seconds=30)
+    assert outcome.code == 0
+    assert outcome.lines[-1] == "end"
+
+
 async def test_a_silent_failure_is_told_by_its_code() -> None:
     outcome = await run([sys.executable, "-c", "raise SystemExit(3)"], timeout_seconds=30)
     assert outcome.reason == "exit code 3"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
+from playwright.async_api import Response
 
 from browser.downloads.file_text import read_file
 from browser.downloads.media_type import media_type
@@ -110,6 +112,25 @@ async def test_text_is_read_in_its_own_encoding(
 async def test_what_is_no_text_says_so(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
     document = await read(tmp_path, name, content)
     assert document.problem == f"{URL} is a file, not a page: {reason}"
+
+
+class Answered:
+    """What is used of a response."""
+
+    status = 200
+
+    def __init__(self, content_type: str) -> None:
+        self.headers = {"content-type": content_type}
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "hex", "no-such"])
+async def test_an_encoding_that_is_none_of_texts_does_no_harm(tmp_path: Path, charset: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a. b")
+    response = cast(Response, Answered(f"text/plain; charset={charset}"))
+    file = Download(name="a.txt", url=URL, content_type="text/plain", size_bytes=4, path=str(path))
+    document = await read_file(file, requested_url=URL, response=response, options=LoadOptions())
+    assert document.markdown == "a. b"
 
 
 @pytest.mark.parametrize(

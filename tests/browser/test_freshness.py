@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.speculation.freshness import FreshnessLimits, freshness, http_date_seconds, sets_cookie, varies
+from browser.speculation.freshness import FreshnessLimits, freshness, http_date_seconds, varies
 from speccache.store import Lifetime
 
 NOON_SECONDS = 1_767_268_800.0  # Thu, 01 Jan 2026 12:00:00 GMT
@@ -102,12 +102,6 @@ def test_a_page_that_depends_on_the_session_alone(vary: str) -> None:
     assert not varies({})
 
 
-def test_sees_cookies() -> None:
-    assert sets_cookie({"set-cookie": "a=1; Path=/\nb=2"})
-    assert not sets_cookie({"set-cookie": ""})
-    assert not sets_cookie({})
-
-
 @pytest.mark.parametrize(
     "value",
     [NOON, "Thursday, 01-Jan-26 12:00:00 GMT", "Thu Jan  1 12:00:00 2026", "Thu, 01 Jan 2026 12:00:00 -0000"],
@@ -120,7 +114,6 @@ def test_reads_every_form_of_an_http_date(value: str) -> None:
 def test_any_headers_give_an_age_within_the_limits(headers: dict[str, str]) -> None:
     assert 60 <= freshness(headers, now_seconds=NOON_SECONDS).max_age_seconds <= 300
     varies(headers)
-    sets_cookie(headers)
 
 
 @given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d+ \w+ \d+ [\d:]+ ?\S*"))

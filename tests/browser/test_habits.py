@@ -55,3 +55,12 @@ def test_all_pages_of_a_site_are_as_late_as_its_latest_of_the_last_eight() -> No
         habits.learn(f"{SITE}/{number}", Habit(characters=5))
     assert habits.expected(f"{SITE}/other").late_milliseconds == 0.0
     assert habits.expected(f"{SITE}/late").late_milliseconds == 80.0
+
+
+def test_another_route_or_query_has_a_text_of_its_own_and_the_same_requests() -> None:
+    habits = Habits()
+    habits.learn("http://site.test/app#/one", Habit(characters=500, polls=frozenset({"http://site.test/poll?t=1"})))
+    for other in ("http://site.test/app#/two", "http://site.test/app?page=2"):
+        assert habits.expected(other).characters == 0
+        assert habits.expected(other).polls == {"http://site.test/poll"}
+    assert habits.expected("http://site.test/app#/one").characters == 500

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from browser.engine.machine import PAGE_BYTES
+from browser.engine.recycling import Wear
 from browser.slots.memory_budget import MemoryBudget, pss_bytes
-from browser.slots.recycling import Wear
 
 PAGE_MIB = PAGE_BYTES // 2**20
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from browser.engine.launch import LaunchOptions
+from browser.engine.recycling import RecyclingLimits
 from browser.errors import PoolClosed
 from browser.page import LoadOptions
 from browser.pool import BrowserPool, PoolOptions, Slot
-from browser.slots.recycling import RecyclingLimits
 from speccache.errors import Unspeculable
 from tests.browser.cancellation import cancelled_everywhere
 from tests.browser.pages import Site

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.slots.recycling import RecyclingLimits, Wear
+from browser.engine.recycling import RecyclingLimits, Wear
 
 LIMITS = RecyclingLimits(slot_loads=3, slot_seconds=60.0, browser_loads=5, browser_seconds=90.0, browser_mib=10)
 

@@ -8,18 +8,22 @@ import signal
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from yarl import URL
 
 from browser.engine.chromium import find_chromium
 from browser.errors import BrowserNotFound, SessionUnusable
+from browser.session.cookies import give_cookies
 from browser.session.identity import Identity, Viewport, parse_locale, parse_viewport
 from browser.session.profile_folder import Profile, profile_folder
 from browser.session.session import Session
 from browser.session.site_headers import Header, SiteHeaders, parse_header
 from browser.session.storage_state import StorageState, check_writable, load_state, save_state
 from browser.session.web_storage import WebStorage
+from browser.slots.slot import Slot
 
 COOKIE = {"name": "id", "value": "1", "domain": "example.org", "path": "/"}
 STATE = {
@@ -89,6 +93,22 @@ def test_what_several_changed_is_merged() -> None:
     assert session.name != name
 
 
+async def test_a_slot_whose_cookies_were_being_changed_is_of_no_use() -> None:
+    begun = asyncio.Event()
+
+    class Context:
+        async def clear_cookies(self) -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+    slot = SimpleNamespace(context=Context(), cookies=(), crashed=False)
+    giving = asyncio.create_task(give_cookies(cast(Slot, slot), [COOKIE]))
+    await begun.wait()
+    giving.cancel()
+    await asyncio.wait([giving])
+    assert (slot.cookies, slot.crashed) == (None, True)
+
+
 def test_only_an_anonymous_session_is_called_so() -> None:
     assert Session().name == "anonymous"
     assert Session(personal=True).name != "anonymous"
@@ -99,7 +119,7 @@ def test_a_profile_is_for_one_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "profile"
     with Profile(folder) as profile:
         assert profile.load() is None
-        profile.save(StorageState(cookies=[COOKIE], origins=[]))
+        save_state(profile.path, StorageState(cookies=[COOKIE], origins=[]))
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         with pytest.raises(SessionUnusable, match="in use by another run") as error, Profile(folder):
             pass

@@ -226,7 +226,7 @@ async def test_more_memory_lets_those_that_wait_go_on() -> None:
     second = a.ask("second", Rank.ACTION)
     async with waiting(second):
         a.memory.room = 1
-        a.queue.reconsider()
+        a.queue.drop_idle(lambda _: False)
         await second
 
 
@@ -355,7 +355,7 @@ async def _play(moves: list[tuple[str, int]]) -> None:  # noqa: C901 - one case 
                 a.seconds += number * AGEING_SECONDS
             case "memory":
                 a.memory.room += number - 1
-                a.queue.reconsider()
+                a.queue.drop_idle(lambda _: False)
         await asyncio.sleep(0)
         assert a.queue.live <= 2
         assert a.queue.ahead + len(a.queue.idle) <= biggest

@@ -12,6 +12,7 @@
     scripted: false, // a script used something that is watched
     opaque: false, // or something whose end cannot be watched
     chain: 0, // how deep in a chain of timers the running code is
+    begun: 0, // how many things were begun by now
     parsed: 0, // when the parser was done with the document; 0 while it is not
     pending: new Map(), // item -> item, in order of start
     native: Reflect.apply,
@@ -33,6 +34,7 @@
   activity.begin = (kind, { element = null, url = "" } = {}) => {
     const item = { kind, element, url, since: now(), reading: 0 };
     activity.pending.set(item, item);
+    activity.begun += 1;
     activity.scripted ||= element === null;
     return item;
   };

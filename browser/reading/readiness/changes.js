@@ -16,6 +16,7 @@
 
   const changes = {
     onChange: () => {}, // told of each
+    count: 0,
   };
 
   const observer = new MutationObserver((records) => {
@@ -26,6 +27,7 @@
     }
     if (!changed || !activity.parsed) return;
     address.owesText = false;
+    changes.count += 1;
     changes.onChange();
     activity.note();
   });

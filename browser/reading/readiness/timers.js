@@ -2,9 +2,10 @@
 //
 // Invariant: what goes on for ever holds no page: of intervals only the first tick is waited for, of chains of timers or
 // animation frames the first few links. As long as they change the text, the page is not quiet.
-({ activity }) => {
+({ activity, callbacks }) => {
   const LONG_TIMER = 2000; // a one-shot timer up to this long is waited for while the page still owes its text
   const TIMER_CHAIN = 5; // a timer set by a timer set by …: from here on it is a ticker
+  const BRIEF = 20; // a timer shorter than this is not worth knowing again
   const TICK = 250; // an interval up to this long may be what the text comes by
   const FRAME = 50; // an animation frame that does not come in this time does not come at all: the page is not drawn
   const IDLE = 300; // nor does the browser's idle time
@@ -12,7 +13,11 @@
   const { native: call, now, wrap } = activity;
   const nativeFrame = window.requestAnimationFrame.bind(window);
 
-  const timers = new Map(); // kind and id -> {wait, until}
+  const pending = new Map(); // kind and id -> {wait, until, mark}
+  const timers = {
+    LONG_TIMER,
+    onRun: () => {}, // told of a timer's mark before it runs
+  };
 
   // Watch a function that puts a callback off.
   const watch = (name, { kind = "timer", wait, grace = LONG_TIMER, repeats = false }) => {
@@ -23,6 +28,7 @@
       if (level > TIMER_CHAIN || (repeats && milliseconds <= TICK)) activity.opaque = true;
       const counts = level <= TIMER_CHAIN && milliseconds <= LONG_TIMER && typeof callback === "function";
       if (!counts) return call(native, self, args);
+      const mark = kind === "timer" && !repeats && milliseconds >= BRIEF ? callbacks.mark(callback, milliseconds) : "";
       let ran = false;
       const run = function (...values) {
         if (!ran) begin();
@@ -30,13 +36,15 @@
       };
       const begin = () => {
         ran = repeats;
-        timers.delete(key);
+        pending.delete(key);
         activity.chain = level;
         activity.note();
+        if (mark) timers.onRun(mark);
       };
       const id = call(native, self, [run, ...rest]);
       const key = kind + id;
-      timers.set(key, { wait: milliseconds, until: now() + milliseconds + grace });
+      pending.set(key, { wait: milliseconds, until: now() + milliseconds + grace, mark });
+      activity.begun += 1;
       activity.scripted = true;
       return id;
     });
@@ -52,7 +60,7 @@
   };
   for (const [name, kind] of Object.entries(cancels)) {
     wrap(window, name, (native, self, args) => {
-      timers.delete(kind + args[0]);
+      pending.delete(kind + args[0]);
       return call(native, self, args);
     });
   }
@@ -60,25 +68,25 @@
   // Observers of sizes and of what is in view tell of it in the frame after the one in which they were set up.
   const awaitObservers = () => {
     activity.scripted = true;
-    timers.set("observers", { wait: 0, until: now() + FRAME });
-    nativeFrame(() => nativeFrame(() => timers.delete("observers")));
+    pending.set("observers", { wait: 0, until: now() + FRAME, mark: "" });
+    nativeFrame(() => nativeFrame(() => pending.delete("observers")));
   };
   for (const name of ["IntersectionObserver", "ResizeObserver"]) {
     wrap(window[name]?.prototype, "observe", (native, self, args) => {
-      if (!timers.has("observers")) awaitObservers();
+      if (!pending.has("observers")) awaitObservers();
       return call(native, self, args);
     });
   }
 
-  // Whether one is still to run that is no longer than this.
-  const wait = (patience) => {
+  // Whether one is still to run that counts.
+  timers.wait = (counts) => {
     const time = now();
-    for (const [key, timer] of timers) {
-      if (time > timer.until) timers.delete(key);
-      else if (timer.wait <= patience()) return true;
+    for (const [key, timer] of pending) {
+      if (time > timer.until) pending.delete(key);
+      else if (counts(timer)) return true;
     }
     return false;
   };
 
-  return { timers: { LONG_TIMER, wait } };
+  return { timers };
 }

@@ -2,7 +2,7 @@
 //
 // Invariant: what is seen to be pending is waited for whatever is known of the page. Earlier loads only bear on how much
 // quiet is asked for where something is in use whose end cannot be seen.
-({ activity, address, changes, fullness, key, listeners, requests, resources, sources, timers }) => {
+({ activity, address, changes, effects, fullness, key, listeners, requests, resources, sources, timers }) => {
   // All durations in milliseconds.
   const QUIET = 50; // nothing happened for this long
   const QUIET_THIN = 300; // the same while there is hardly any text
@@ -21,7 +21,8 @@
   let asked = now(); // when the page was born, or was last acted on
   let acted = -Infinity; // when it was last acted on
   let patience = SHORT_TIMER;
-  let known = { polls: new Set(), characters: 0, late: 0 }; // from earlier loads
+  let known = { polls: new Set(), characters: 0, late: 0, vain: new Set() }; // from earlier loads
+  let judged = { vain: [], fruitful: [] }; // what this load saw of timers that change looks
   let unending = []; // requests that this load saw never end
   let deadline = 0;
   let calm = null; // since when nothing is seen to be pending
@@ -52,7 +53,11 @@
     return false;
   };
 
-  const waitsForTimer = () => timers.wait(() => (fullness.owes() ? timers.LONG_TIMER : patience));
+  // Timers that brought nothing before are waited for where the page owes its text, as all are.
+  const waitsForTimer = () =>
+    timers.wait(({ wait, mark }) =>
+      fullness.owes() ? wait <= timers.LONG_TIMER : wait <= patience && !known.vain.has(mark),
+    );
 
   // An object is a frame once its document begins to come; until then only the document's own load tells of it.
   const holdsObjects = () => document.readyState !== "complete" && document.querySelector("object[data]") !== null;
@@ -111,14 +116,15 @@
   };
 
   // Wait until the page can be read, and say what ended the wait.
-  const ready = (capMilliseconds, { refresh = "", polls = [], characters = 0, lateMilliseconds = 0 } = {}) =>
+  const ready = (capMilliseconds, { refresh = "", polls = [], characters = 0, lateMilliseconds = 0, vainTimers = [] } = {}) =>
     new Promise((resolve) => {
       let done = false;
       address.refresh = refresh;
-      known = { polls: new Set(polls), characters, late: lateMilliseconds };
+      known = { polls: new Set(polls), characters, late: lateMilliseconds, vain: new Set(vainTimers) };
       const finish = (reason) => {
         done = true;
         unending = findUnending();
+        judged = effects.judge();
         resolve(reason);
       };
       deadline = asked + capMilliseconds;
@@ -154,8 +160,14 @@
     waits: () => waitsForRequest(now()) || waitsForTimer(),
     polls: () => unending,
     deadline: () => deadline,
-    // What a later load may know of this one: how much text there was, and how late some of it came.
-    habit: () => ({ characters: quiet() > 0 ? fullness.count(SEEN_CHARACTERS) : 0, lateMilliseconds: late }),
+    // What a later load may know of this one: how much text there was, how late some of it came,
+    // and which timers brought any.
+    habit: () => ({
+      characters: quiet() > 0 ? fullness.count(SEEN_CHARACTERS) : 0,
+      lateMilliseconds: late,
+      vainTimers: judged.vain,
+      fruitfulTimers: judged.fruitful,
+    }),
   };
 
   return { watcher };

@@ -127,6 +127,7 @@ class BrowserPair:
                     context,
                     process.home(context),
                     identity=identity,
+                    headed=self._options.launch.headed and not ahead,
                     guarded_by=self._right_of_way if ahead else None,
                     quarantine=self._quarantine,
                     now_seconds=self._clock(),
