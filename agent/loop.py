@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from agent.errors import AgentError
 from agent.events import Concluded, Concluding, Decided, Finished, Observed, RunListener, Started, Thinking
-from agent.outcome import Outcome, Shares
+from agent.outcome import Outcome, Shares, Status
 from agent.repetition import ENDED_AT, Repetition, Verdict
 from agent.support import support
 from agent.target import Answer, Decision, Reflection, Target, Usage
@@ -115,9 +115,11 @@ class Loop:
     async def _answered(self, question: str, answer: Answer) -> Outcome:
         if not answer.text:
             return Outcome(status="gave_up", reason="The target found no answer.", sources=answer.sources)
-        return await self._supported(
-            question, Outcome(status="answered", answer=answer.text, sources=answer.sources, data=answer.data)
+        status: Status = "gave_up" if answer.fault else "answered"
+        outcome = Outcome(
+            status=status, answer=answer.text, sources=answer.sources, data=answer.data, reason=answer.fault
         )
+        return await self._supported(question, outcome)
 
     async def _limit(self, question: str, reason: str) -> Outcome:
         """End the run with the best answer that what was seen allows."""

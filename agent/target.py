@@ -50,11 +50,13 @@ class Answer:
         text: The answer; empty where the target gives up.
         sources: Addresses of the pages it rests on.
         data: The answer in the shape that was asked for; None where none was.
+        fault: Why it is not what was asked for, though it is the answer; empty where it is.
     """
 
     text: str
     sources: tuple[str, ...] = ()
     data: object = None
+    fault: str = ""
 
     def __str__(self) -> str:
         return f"answer {self.text!r}"

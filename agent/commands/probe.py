@@ -6,6 +6,7 @@ Invariant: what was measured is on disk before the next call begins; the report 
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from agent import flags
 from agent.console import ExitCode, run, tell
 from agent.errors import ConfigurationError
 from agent.models.model import CallLimits, ChatModel
-from agent.models.providers import locate
+from agent.models.providers import TIERS, locate
 from agent.probe.record import Record, RecordFile
 from agent.probe.report import PICTURES, as_json, comparison_lines, draw, table, write_csv
 from agent.probe.study import MAX_TOKENS, Plan, Study, Subject
@@ -64,6 +65,8 @@ def probe(
         settings = load_settings(base_url=base_url)
         if plot is not None and plot.suffix not in PICTURES:
             raise ConfigurationError(f"{plot} is no picture this can draw", hint="Name it .svg or .png.")
+        for unknown in {*(tier or ())} - TIERS - {DEFAULT_TIER}:
+            raise ConfigurationError(f"there is no service tier {unknown}", hint="Name default, priority or flex.")
         plan = Plan(calls=calls, every_seconds=every, place=place)
         asked = _Asked(
             models=_named(models, settings) if calls else (),
@@ -134,7 +137,8 @@ async def _write(records: tuple[Record, ...], *, csv: Path | None, plot: Path | 
 
 
 def _show(records: tuple[Record, ...]) -> None:
-    out = Console(highlight=False)
+    # Folded to the width of a terminal that is not there, fifteen columns would hold two letters each.
+    out = Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=200)
     if not records:
         tell("no call has been made yet")
         return

@@ -94,7 +94,7 @@ class Models:
             ConfigurationError: One of them has no key, or its provider does not offer the service tier.
         """
         names = (self._settings.target_name, *self._settings.fallback)
-        candidates = [self._candidate(name, TARGET, listener) for name in names]
+        candidates = [self._candidate(name, TARGET, listener, is_last=name is names[-1]) for name in names]
         self._check_tier(self._line(names[0]).address)
         return FallbackModel(candidates) if len(candidates) > 1 else candidates[0].model
 
@@ -112,7 +112,7 @@ class Models:
             _, line = self._lines.popitem()
             await line.model.aclose()
 
-    def _candidate(self, name: str, role: str, listener: CallListener) -> Candidate:
+    def _candidate(self, name: str, role: str, listener: CallListener, *, is_last: bool = True) -> Candidate:
         line, settings = self._line(name), self._settings
         log = CallLog(listener, role=role, model=line.address.label, clock=self._clock)
         model: Chat = MeteredModel(
@@ -129,7 +129,7 @@ class Models:
         if hedging.share:
             model = HedgedModel(model, hedging, log, throttle=throttle, sleep=self._sleep, clock=self._clock)
         model = ThrottledModel(model, throttle)
-        options = RetryOptions(max_retries=settings.model_retries)
+        options = RetryOptions(max_retries=settings.model_retries, again_when_late=is_last)
         model = RetryingModel(model, log, options=options, sleep=self._sleep)
         return Candidate(model=BreakerModel(model, line.breaker, log), log=log)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random, wait_random_exponential
 
-from agent.errors import ModelUnreachable
+from agent.errors import ModelLate, ModelUnreachable
 from agent.events import CallKind
 from agent.models.call_log import CallLog
 from agent.models.chat import Attempt, Chat, GivenT, Policy
@@ -28,6 +28,8 @@ class RetryOptions:
         first_wait_seconds: The wait is anything up to this, then twice, four times … as much.
         max_wait_seconds: It grows no further.
         max_asked_seconds: An endpoint that asks for a longer rest is given up.
+        again_when_late: Whether an attempt that took too long is tried again; where another model can be asked, that
+            is sooner.
         spread_seconds: Added at random to what an endpoint asks for, lest all its clients come back at once.
     """
 
@@ -35,6 +37,7 @@ class RetryOptions:
     first_wait_seconds: float = 1.0
     max_wait_seconds: float = 20.0
     max_asked_seconds: float = 60.0
+    again_when_late: bool = True
     spread_seconds: float = 1.0
 
 
@@ -80,7 +83,10 @@ class RetryingModel(Policy):
         return await retrying(once)
 
     def _hopeless(self, state: RetryCallState) -> bool:
-        asked_seconds = _error(state).retry_after_seconds or 0.0
+        error = _error(state)
+        if isinstance(error, ModelLate) and not self._options.again_when_late:
+            return True
+        asked_seconds = error.retry_after_seconds or 0.0
         return state.attempt_number > self._options.max_retries or asked_seconds > self._options.max_asked_seconds
 
     def _wait_seconds(self, state: RetryCallState) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 
 from agent.probe.record import Record, Series, by_series
 
+_COUNTS = ("calls", "failures")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
@@ -46,8 +48,9 @@ class Latency:
     tokens_per_second: float | None = None
 
     def as_json(self) -> dict[str, float | int | None]:
-        """Return the figures by name."""
-        return asdict(self)
+        """Return the figures by name; without a reply nothing was measured."""
+        measured = self.calls > 0
+        return {name: value if measured or name in _COUNTS else None for name, value in asdict(self).items()}
 
 
 def latency(records: Sequence[Record]) -> Latency:

@@ -31,16 +31,19 @@ def table(records: Sequence[Record]) -> Table:
     for series, calls in by_series(records).items():
         found = latency(calls)
         times = (found.min_seconds, found.p50_seconds, found.p95_seconds, found.p99_seconds, found.max_seconds)
+        figures = (
+            f"{found.mean_seconds:.2f}",
+            f"{found.variation:.1%}",
+            *(f"{seconds:.2f}" for seconds in times),
+            f"{found.spread:.1f}",
+        )
         shown.add_row(
             series.model,
             series.tier,
             series.place,
             str(found.calls),
             str(found.failures),
-            f"{found.mean_seconds:.2f}",
-            f"{found.variation:.1%}",
-            *(f"{seconds:.2f}" for seconds in times),
-            f"{found.spread:.1f}",
+            *(measured if found.calls else "-" for measured in figures),
             _or_dash(found.first_token_p50_seconds),
             _or_dash(found.tokens_per_second),
         )

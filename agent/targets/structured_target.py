@@ -1,6 +1,7 @@
 """An answer in the shape that was asked for: JSON that keeps a schema.
 
-Invariant: what is handed on has been validated against the schema; a model that cannot keep it ends with an error.
+Invariant: data that is handed on has been validated against the schema; where a model cannot keep it, the answer is
+handed on without data and says so.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
-from agent.errors import ConfigurationError, ModelUnreadable
+from agent.errors import ConfigurationError
 from agent.models.reply import Message, Reply
 from agent.target import Answer, Decision, Target
 from agent.targets.json_text import objects, whole_object
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from agent.models.chat import Chat
 
 Schema = Mapping[str, Any]
+
+# Without one of its own, a validator fetches what a schema refers to.
+_WITHIN: Registry[Any] = Registry()
 
 _TRIES = 3
 _EXAMPLE = 'Give a JSON schema such as {"type": "object", "properties": {"year": {"type": "integer"}}}.'
@@ -57,7 +64,7 @@ class StructuredTarget:
         self._model = model
         self._schema = schema
         self._window_tokens = window_tokens
-        self._validator = Draft202012Validator(checked_schema(schema, "the schema"))
+        self._validator = Draft202012Validator(checked_schema(schema, "the schema"), registry=_WITHIN)
 
     @property
     def name(self) -> str:
@@ -65,19 +72,17 @@ class StructuredTarget:
         return self._target.name
 
     async def decide(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
-        """Decide as the target does; give its answer the shape.
+        """Decide as the target does; give its answer the shape, or say in it that the model could not.
 
         Raises:
-            ModelUnreadable: The model gave nothing that keeps the schema.
             ModelError: The model could not be used.
         """
         return await self._shaped(question, trajectory, await self._target.decide(question, trajectory))
 
     async def conclude(self, question: str, trajectory: Sequence[Step[Action, Observation]], /) -> Decision:
-        """Conclude as the target does; give its answer the shape.
+        """Conclude as the target does; give its answer the shape, or say in it that the model could not.
 
         Raises:
-            ModelUnreadable: The model gave nothing that keeps the schema.
             ModelError: The model could not be used.
         """
         return await self._shaped(question, trajectory, await self._target.conclude(question, trajectory))
@@ -90,16 +95,16 @@ class StructuredTarget:
             return decision
         page = _page_of(answer, trajectory)
         spent: list[Reply] = []
-        data = await self._data(question, answer, page, spent)
+        shaped = await self._with_data(question, answer, page, spent)
         return replace(
             decision,
-            action=replace(answer, data=data),
+            action=shaped,
             usage=decision.usage + used(spent),
             calls=decision.calls + len(spent),
         )
 
-    async def _data(self, question: str, answer: Answer, page: Observation, spent: list[Reply]) -> dict[str, object]:
-        problem = ""
+    async def _with_data(self, question: str, answer: Answer, page: Observation, spent: list[Reply]) -> Answer:
+        fault = problem = ""
 
         def told(limit: int | None) -> list[Message]:
             wanted = f"The JSON object's schema:\n{json.dumps(self._schema, ensure_ascii=False)}"
@@ -114,13 +119,10 @@ class StructuredTarget:
             data = _written(reply)
             error = next(self._validator.iter_errors(data), None)
             if data is not None and error is None:
-                return data
+                return replace(answer, data=data)
             fault = "it holds no JSON object" if data is None or error is None else error.message
             problem = f"Your last reply could not be used: {fault}. Reply with the whole object again."
-        raise ModelUnreadable(
-            f"{self._model.name} was asked {_TRIES} times for an answer by the schema and gave none: {problem}",
-            hint="Simplify the schema, or use a model that calls tools.",
-        )
+        return replace(answer, fault=f"{self._model.name} could not put the answer into the schema's shape: {fault}.")
 
 
 def load_schema(path: Path) -> Schema:
@@ -142,7 +144,7 @@ def checked_schema(schema: Any, name: str) -> Schema:
     """Return a schema that can be kept.
 
     Raises:
-        ConfigurationError: It is no schema of an object.
+        ConfigurationError: It is no schema of an object, or refers to what it does not hold.
     """
     try:
         Draft202012Validator.check_schema(schema)
@@ -150,7 +152,21 @@ def checked_schema(schema: Any, name: str) -> Schema:
         raise ConfigurationError(f"{name} is no JSON schema: {error.message}", hint=_EXAMPLE) from error
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise ConfigurationError(f"{name} describes no object", hint=_EXAMPLE)
+    root = DRAFT202012.create_resource(schema)
+    try:
+        _resolve(root, _WITHIN.resolver_with_root(root))
+    except Unresolvable as error:
+        hint = "Define it in the schema, under $defs: it is looked up nowhere else."
+        raise ConfigurationError(f"{name} refers to {error.ref}, which it does not hold", hint=hint) from error
     return schema
+
+
+def _resolve(part: Resource[Any], resolver: Any) -> None:
+    """Look every reference up: a validator does so only where data leads to it."""
+    if isinstance(part.contents, Mapping) and "$ref" in part.contents:
+        resolver.lookup(part.contents["$ref"])
+    for inner in part.subresources():
+        _resolve(inner, resolver.in_subresource(inner))
 
 
 def _page_of(answer: Answer, trajectory: Sequence[Step[Action, Observation]]) -> Observation:

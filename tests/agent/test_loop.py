@@ -146,6 +146,16 @@ async def test_an_empty_answer_is_giving_up() -> None:
     assert outcome.reason
 
 
+async def test_an_answer_that_is_not_as_asked_for_is_kept_and_not_called_answered() -> None:
+    target = Script(Answer(text="42", fault="It has not the shape that was asked for."))
+    outcome = await Loop(Pages(page("/", text="It is 42.")), target).run("what?", Visit(SITE))
+    assert (outcome.status, outcome.answer, outcome.reason) == (
+        "gave_up",
+        "42",
+        "It has not the shape that was asked for.",
+    )
+
+
 async def test_a_first_page_that_cannot_be_read_ends_the_run() -> None:
     broken = Observation(document=Document(requested_url=SITE, url=SITE, problem="No such host."), text="No such host.")
     outcome = await Loop(Pages(broken), Script()).run("what?", Visit(SITE))

@@ -89,6 +89,14 @@ class TestRetrying:
             await _complete(RetryingModel(model, heard.log(), options=RetryOptions(max_retries=0)))
         assert len(line.requests) == 1
 
+    async def test_what_is_late_is_not_tried_again_where_another_model_can_be_asked(self, heard: Heard) -> None:
+        options = RetryOptions(again_when_late=False)
+        async with ScriptedEndpoint([Hang()]) as endpoint:
+            async with connected(endpoint, limits=CallLimits(total_seconds=0.05)) as model:
+                with pytest.raises(ModelLate):
+                    await _complete(RetryingModel(model, heard.log(), options=options, sleep=Sleeps(over=True)))
+            assert (len(endpoint.requests), heard.kinds) == (1, [])
+
     async def test_a_reply_that_breaks_off_is_tried_again_where_nobody_has_read_of_it(
         self, line: Wire, heard: Heard
     ) -> None:

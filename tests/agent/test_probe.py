@@ -121,7 +121,7 @@ async def test_the_command_measures_reports_and_goes_on(tmp_path: Path) -> None:
     assert bodies[0]["messages"] == bodies[-1]["messages"], "identical calls"
     assert "service_tier" not in bodies[0]
     assert bodies[1]["service_tier"] == "priority"
-    assert "scripted" in report.out
+    assert "scripted │ default" in report.out, "a line each where there is no terminal"
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,7 @@ async def test_the_command_measures_reports_and_goes_on(tmp_path: Path) -> None:
         (["--calls", "1"], "no model is named"),
         (["gpt-5-mini", "--calls", "1"], "key"),
         (["m", "--calls", "1", "--plot", "calls.gif"], "no picture"),
+        (["m", "--calls", "1", "--tier", "quick"], "no service tier quick"),
         (["--calls", "0", "--output", "wrong.jsonl"], "no record of a study"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import ConfigurationError, ModelUnreadable
+from agent.errors import ConfigurationError
 from agent.target import Answer
 from agent.targets.model_target import ModelTarget
 from agent.targets.structured_target import StructuredTarget, load_schema
@@ -53,9 +53,13 @@ async def test_what_breaks_the_schema_is_asked_for_again() -> None:
     assert "it holds no JSON object" in prompts[3]
 
 
-async def test_a_model_that_cannot_keep_it_ends_with_an_error() -> None:
-    with pytest.raises(ModelUnreadable, match="asked 3 times"):
-        await shaped(*[Say('{"year": "1815"}')] * 3)
+async def test_a_model_that_cannot_keep_it_costs_the_shape_and_not_the_answer() -> None:
+    async with ScriptedEndpoint([ANSWER, *[Say('{"year": "1815"}')] * 3]) as endpoint, connected(endpoint) as model:
+        target = StructuredTarget(ModelTarget(model), model, SCHEMA, window_tokens=8_000)
+        answer = (await target.decide("When?", PAGES)).action
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.data) == ("in 1815", None)
+    assert "could not put the answer into the schema's shape: '1815' is not of type 'integer'" in answer.fault
 
 
 async def test_other_decisions_and_empty_answers_pass_through() -> None:
@@ -74,6 +78,8 @@ async def test_other_decisions_and_empty_answers_pass_through() -> None:
         ('{"type": "strange"}', "is no JSON schema"),
         ('{"type": "array"}', "describes no object"),
         ("[]", "no JSON schema|describes no object"),
+        ('{"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}', "refers to #?/nowhere"),
+        ('{"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/a"}}}', "refers to http"),
     ],
 )
 def test_a_file_that_is_no_schema_is_told_of(tmp_path: Path, content: str | None, says: str) -> None:
