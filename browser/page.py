@@ -215,13 +215,21 @@ async def _explain(
         SlotCrashed: The page is dead.
     """
     message = error.message.removeprefix("Page.goto: ").removeprefix("Page.evaluate: ")
-    if page.is_closed() or is_dead(message):
+    # A renderer that dies under a navigation aborts it first, and is known to be dead a moment later.
+    if page.is_closed() or is_dead(message) or ("ERR_ABORTED" in message and not await _answers(page)):
         raise SlotCrashed(f"The browser's page died while it loaded {url}") from error
     if "Download is starting" in message:
         return await incidents.file(url, seconds=_AFTERMATH_SECONDS)
     if "net::ERR_" in message and "ERR_ABORTED" not in message:
         await incidents.wait_for_error_page(seconds=_AFTERMATH_SECONDS)  # else it comes in the next load's way
     return _failed(url, describe(message, url=url, timeout_seconds=options.navigate_timeout_seconds))
+
+
+async def _answers(page: Page) -> bool:
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_AFTERMATH_SECONDS):
+            return bool(await page.evaluate("true"))
+    return False
 
 
 def _failed(url: str, problem: str) -> Document:

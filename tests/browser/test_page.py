@@ -12,10 +12,12 @@ import pytest
 import trustme
 from aiohttp import web
 from playwright.async_api import Browser, Page
+from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import SlotCrashed
 from browser.observation import Document, Readiness
-from browser.page import LoadOptions, load
+from browser.page import LoadOptions, _explain, load
+from browser.reading.incidents import Incidents
 from tests.browser.pages import Site
 
 TICK_SECONDS = 0.002
@@ -219,6 +221,23 @@ async def test_a_renderer_that_crashes_says_so(page: Page, site: Site) -> None:
         await asyncio.wait({loading})
         crash.cancel()
     assert isinstance(loading.result(), SlotCrashed)
+
+
+async def test_a_navigation_that_a_crash_aborts_is_no_answer_without_a_page(page: Page, site: Site) -> None:
+    aborted = PlaywrightError(f"Page.goto: net::ERR_ABORTED at {site.url('/')}")
+    options = LoadOptions()
+    async with Incidents(page, downloads=None, options=options) as incidents:
+        alive = await _explain(page, site.url("/"), aborted, incidents=incidents, options=options)
+        assert alive.problem is not None
+        assert "answered without a page" in alive.problem
+        crashed = asyncio.Event()
+        page.on("crash", lambda _: crashed.set())
+        session = await page.context.new_cdp_session(page)
+        crash = asyncio.create_task(_outcome(session.send("Page.crash")))
+        await crashed.wait()
+        crash.cancel()
+        dead = await _outcome(_explain(page, site.url("/"), aborted, incidents=incidents, options=options))
+    assert isinstance(dead, SlotCrashed)
 
 
 async def _outcome(call: Awaitable[object]) -> object:
