@@ -1,0 +1,98 @@
+"""The folder of results: nothing is lost, nothing of other conditions is mixed in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evals.runs import Conditions, PageStep, Record, Scores
+from evals.runs.errors import RunsUnusable
+from evals.runs.journal import RUNS, Journal
+
+CONDITIONS = Conditions(suite="toy", target="gold", is_target_simulated=True, time_scale=0.2, settings={"act": True})
+STEP = PageStep(action="visit /en", kind="miss", load_seconds=0.5, waited_seconds=0.5, why_missed="first page")
+RECORD = Record(
+    suite="toy",
+    item="q1",
+    mode="off",
+    question="哪一年？",
+    expected="1959",
+    status="answered",
+    answer="1959",
+    sources=("/en",),
+    scores=Scores(exact=True, contains=True, f1=1.0, supported=True),
+    steps=(STEP,),
+    refused={"over-cap": 3},
+    tokens={"target_in": 5},
+)
+
+
+def test_what_was_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
+    with Journal(tmp_path / "new" / "folder", CONDITIONS) as journal:
+        assert journal.record("q1", "off") is None
+        journal.add(RECORD)
+    with Journal(tmp_path / "new" / "folder", CONDITIONS) as journal:
+        assert journal.records == (RECORD,)
+        assert journal.record("q1", "off") == RECORD
+
+
+def test_a_line_cut_short_is_dropped_and_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Journal(tmp_path, CONDITIONS) as journal:
+        journal.add(RECORD)
+        journal.add(replace(RECORD, item="q2"))
+    runs = tmp_path / RUNS
+    runs.write_bytes(runs.read_bytes()[:-20])
+    with Journal(tmp_path, CONDITIONS) as journal:
+        assert journal.record("q2", "off") is None
+        journal.add(replace(RECORD, item="q2", answer="again"))
+    assert "cut short" in caplog.text
+    with Journal(tmp_path, CONDITIONS) as journal:
+        assert [record.answer for record in journal.records] == ["1959", "again"]
+
+
+def test_what_could_not_be_asked_is_asked_again_and_the_later_record_counts(tmp_path: Path) -> None:
+    with Journal(tmp_path, CONDITIONS) as journal:
+        journal.add(replace(RECORD, status="error", broken="no browser"))
+        assert journal.record("q1", "off") is None
+        journal.add(RECORD)
+    with Journal(tmp_path, CONDITIONS) as journal:
+        assert journal.records == (RECORD,)
+
+
+def test_other_conditions_are_refused_and_named(tmp_path: Path) -> None:
+    with Journal(tmp_path, CONDITIONS):
+        pass
+    with pytest.raises(RunsUnusable, match=r"time_scale was 0\.2, is 0\.5") as caught:
+        Journal(tmp_path, replace(CONDITIONS, time_scale=0.5)).__enter__()
+    assert "--out" in caught.value.hint
+    with Journal(tmp_path, CONDITIONS):  # the refusal let go of the folder
+        pass
+
+
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with Journal(tmp_path, CONDITIONS), pytest.raises(RunsUnusable, match="another run"):
+        Journal(tmp_path, CONDITIONS).__enter__()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunsUnusable, match="cannot be written"):
+        Journal(tmp_path / "file" / "folder", CONDITIONS).__enter__()
+
+
+@pytest.mark.parametrize("line", ["[]", "{}", "no json", '{"item": 1}'])
+def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
+    with Journal(tmp_path, CONDITIONS) as journal:
+        journal.add(RECORD)
+    with (tmp_path / RUNS).open("a", encoding="utf-8") as runs:
+        runs.write(line + "\n")
+    with pytest.raises(RunsUnusable, match=r"runs\.jsonl:2 is no record"):
+        Journal(tmp_path, CONDITIONS).__enter__()
+
+
+def test_broken_conditions_are_named(tmp_path: Path) -> None:
+    (tmp_path / "conditions.json").write_text('{"suite": "toy", "colour": "red"}')
+    with pytest.raises(RunsUnusable, match=r"conditions\.json cannot be read"):
+        Journal(tmp_path, CONDITIONS).__enter__()

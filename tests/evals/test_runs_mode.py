@@ -1,0 +1,55 @@
+"""Modes: which there are, which need what, in which order they run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from agent.errors import ConfigurationError
+from agent.settings import EMBEDDED, PredictorName, Settings, load_settings
+from evals.runs.mode import Mode, parse_modes, settings_of
+from evals.runs.plan import Plan
+from evals.suites import Item, Suite
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return load_settings(target=EMBEDDED, draft="none")
+
+
+def test_modes_are_read_in_their_order_once_each(settings: Settings) -> None:
+    assert parse_modes("spec, off,spec", settings) == (Mode.SPEC, Mode.OFF)
+
+
+def test_all_modes_are_those_that_the_settings_allow(settings: Settings) -> None:
+    assert Mode.DRAFT not in parse_modes("all", settings)
+    with_draft = load_settings(target=EMBEDDED, draft="small", base_url="http://127.0.0.1:1/v1")
+    assert parse_modes("all", with_draft) == tuple(Mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("of", "'of' is no mode"), ("", "no mode"), ("off,draft", "needs a draft model"), ("oracle", "another mode")],
+)
+def test_what_cannot_be_run_is_refused(text: str, told: str, settings: Settings) -> None:
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        parse_modes(text, settings)
+    assert caught.value.hint
+
+
+def test_only_off_is_without_speculation(settings: Settings) -> None:
+    assert [mode for mode in Mode if not settings_of(mode, settings).speculation] == [Mode.OFF]
+    assert settings_of(Mode.LRU, settings).predictor is PredictorName.NONE
+
+
+def test_the_order_of_modes_is_shuffled_by_question_and_the_oracle_is_never_first(settings: Settings) -> None:
+    items = tuple(Item(id=f"q{number}", question="?", answer="!") for number in range(60))
+    plan = Plan(suite=Suite(name="toy", items=items), items=items, modes=tuple(Mode), settings=settings)
+    orders = [plan.order(item) for item in items]
+    assert all(sorted(order) == sorted(Mode) for order in orders)
+    assert all(order[0] is not Mode.ORACLE for order in orders)
+    first = Counter(order[0] for order in orders)
+    assert len(first) == len(Mode) - 1
+    assert max(first.values()) < 25
+    assert orders == [plan.order(item) for item in items]
