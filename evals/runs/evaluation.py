@@ -1,0 +1,124 @@
+"""A suite asked from beginning to end: what was asked for, what was found, and the reports of it.
+
+Invariant: what was found is kept as it is found and reported however the run ends; the same folder goes on with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from agent.console import err, fail, tell
+from agent.errors import ConfigurationError
+from evals.report import print_report, report_json, write_html
+from evals.runs.journal import Journal
+from evals.runs.plan import Plan
+from evals.runs.progress_bar import ProgressBar
+from evals.runs.record import Record
+from evals.runs.request import Request
+from evals.runs.runner import Runner
+
+REPORT = "report.json"
+PAGE = "report.html"
+
+
+class Evaluation:
+    """Asks a suite and reports.
+
+    Args:
+        request: What is asked, and how.
+        out: The folder of the results; None: a new one, named after the time and the suite.
+        as_json: Whether the report is printed as JSON.
+        verbose: Whether tracebacks are shown.
+        quiet: Whether nothing but the report and errors is shown.
+
+    Attributes:
+        records: What was found, of what was asked for.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        out: Path | None = None,
+        as_json: bool = False,
+        verbose: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.verbose = verbose
+        self.records: Sequence[Record] = ()
+        self._request = request
+        self._out = out or default_folder(request.suite)
+        self._as_json = as_json
+        self._quiet = quiet
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What is done; reading it checks the request.
+
+        Raises:
+            ConfigurationError: It cannot be done.
+        """
+        return self._request.plan()
+
+    @property
+    def broken(self) -> tuple[Record, ...]:
+        """What could not be asked."""
+        return tuple(record for record in self.records if record.broken)
+
+    @asynccontextmanager
+    async def running(self, *, quiet: bool = False) -> AsyncIterator[Runner]:
+        """Ask while the block runs; what was found by its end is in `records`.
+
+        Raises:
+            ConfigurationError: The request cannot be done, or results cannot be written.
+        """
+        plan = self.plan
+        async with AsyncExitStack() as stack:
+            journal = stack.enter_context(Journal(self._out, plan.conditions))
+            stack.callback(self._collect, journal)
+            bar = stack.enter_context(ProgressBar(err, is_quiet=quiet or self._quiet))
+            yield await stack.enter_async_context(Runner(plan, journal, listener=bar))
+
+    async def measure(self) -> None:
+        """Ask everything."""
+        async with self.running() as runner:
+            await runner.finished()
+
+    def _collect(self, journal: Journal) -> None:
+        asked = {(item.id, str(mode)) for item in self.plan.items for mode in self.plan.modes}
+        self.records = [record for record in journal.records if (record.item, record.mode) in asked]
+        if len(self.records) < len(asked):
+            tell(f"{len(self.records)} of {len(asked)} runs are done; go on with --out {self._out}")
+
+    def publish(self, console: Console | None = None) -> None:
+        """Print the report and write it into the folder; nothing where nothing was found."""
+        if not self.records:
+            return
+        conditions = self.plan.conditions
+        report = json.dumps(report_json(self.records, conditions), ensure_ascii=False, indent=2)
+        if self._as_json:
+            typer.echo(report)
+        else:
+            print_report(self.records, conditions, console or Console(highlight=False, soft_wrap=True))
+        for record in self.broken:
+            tell(f"not asked: {record.item}, mode {record.mode}: {record.broken}")
+        try:
+            (self._out / REPORT).write_text(report + "\n", encoding="utf-8")
+            write_html(self._out / PAGE, self.records, conditions)
+        except OSError as error:
+            fail(ConfigurationError(f"{self._out} cannot be written: {error.strerror or error}"))
+        if not self._quiet:
+            tell(f"results: {self._out}; to look at: {self._out / PAGE}")
+
+
+def default_folder(suite: str, *, now: Callable[[], datetime] = datetime.now) -> Path:
+    """Name the folder of a run after the time and the suite."""
+    return Path("runs") / f"{now():%Y%m%d-%H%M%S}-eval-{Path(suite).stem}"

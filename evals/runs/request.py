@@ -1,0 +1,141 @@
+"""What a person asks of `speccache eval`, checked before anything is started.
+
+Invariant: what can be wrong about it is said at once, not after an hour of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.errors import ConfigurationError
+from agent.settings import EMBEDDED, LOCAL, Settings, load_settings
+from agent.targets.pacing import PACES
+from evals.runs.mode import parse_modes
+from evals.runs.plan import GOLD, Pace, Plan
+from evals.suites.registry import open_suite
+from evals.suites.selection import select
+from evals.suites.suite import Suite
+
+DEFAULT_MODES = "off,spec"
+DEFAULT_TIME_SCALE = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a person asks of `speccache eval`; see the command's flags.
+
+    Attributes:
+        suite: A suite's name, or a file or folder of questions.
+        data: The dataset's file, in place of the hub's.
+        sites: The folder with one folder for each site.
+        modes: In which modes, separated by commas.
+        langs: Only these languages; empty: all.
+        kinds: Only these kinds of question.
+        difficulties: Only these difficulties.
+        domains: Only these domains.
+        ids: Only these questions.
+        min_sources: Only questions with so many sources.
+        limit: So many questions at most; None: all.
+        one_per_site: One question for each site, as in the paper.
+        seed: What is drawn is drawn from it.
+        error_rate: How often the simulated target goes wrong first.
+        think: Whose thinking times are simulated, or mean seconds; None: as fits the target.
+        time_scale: What the published times are multiplied by; None: 0.2.
+        judge: The model that judges answers.
+        traces: Whether a trace of each run is kept.
+        given: Settings by name; None: not given.
+    """
+
+    suite: str
+    data: Path | None = None
+    sites: Path | None = None
+    modes: str = DEFAULT_MODES
+    langs: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    domains: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    min_sources: int = 0
+    limit: int | None = None
+    one_per_site: bool = False
+    seed: int = 0
+    error_rate: float = 0.0
+    think: str | None = None
+    time_scale: float | None = None
+    judge: str | None = None
+    traces: bool = False
+    given: Mapping[str, Any]
+
+    def plan(self) -> Plan:
+        """Check the request and return what is to be done.
+
+        Raises:
+            ConfigurationError: A setting is wrong, or no such suite, mode or question exists.
+        """
+        is_gold = self.given.get("target") == GOLD
+        settings = load_settings(**{**self.given, **({"target": EMBEDDED} if is_gold else {})})
+        suite = open_suite(self.suite, data=self.data, sites=self.sites)
+        items = select(
+            suite.items,
+            langs=self.langs,
+            kinds=self.kinds,
+            difficulties=self.difficulties,
+            domains=self.domains,
+            ids=self.ids,
+            min_sources=self.min_sources,
+            limit=self.limit,
+            seed=self.seed,
+            one_per_site=self.one_per_site,
+        )
+        if is_gold and not all(item.golden for item in items):
+            raise ConfigurationError(
+                f"the suite {suite.name} does not tell the way to every answer, which the target gold follows",
+                hint="Name a model with --target.",
+            )
+        return Plan(
+            suite=suite,
+            items=items,
+            modes=parse_modes(self.modes, settings),
+            settings=settings,
+            is_gold=is_gold,
+            error_rate=self.error_rate,
+            pace=self._pace(suite, settings, is_gold=is_gold),
+            time_scale=self._time_scale(suite),
+            seed=self.seed,
+            judge=self.judge,
+            has_traces=self.traces,
+        )
+
+    def _time_scale(self, suite: Suite) -> float | None:
+        if suite.serve is not None:
+            return DEFAULT_TIME_SCALE if self.time_scale is None else self.time_scale
+        if self.time_scale is not None:
+            raise ConfigurationError(
+                f"the suite {suite.name} is asked on the live web, whose delays are real",
+                hint="Leave --time-scale out.",
+            )
+        return None
+
+    def _pace(self, suite: Suite, settings: Settings, *, is_gold: bool) -> Pace:
+        """Return how long the target thinks; a model takes its own time, unless it is told otherwise."""
+        decides_at_once = is_gold or settings.target_name in (EMBEDDED, LOCAL)
+        simulated = decides_at_once and suite.serve is not None
+        think = self.think or (next(iter(PACES)) if simulated else "none")
+        if think == "none":
+            return Pace()
+        scale = self._time_scale(suite)
+        if think in PACES:
+            times = PACES[think]
+            return Pace(think_seconds=sum(times) / len(times) * (1.0 if scale is None else scale), model=think)
+        try:
+            seconds = float(think)
+        except ValueError:
+            seconds = -1.0
+        if not 0 <= seconds < float("inf"):
+            raise ConfigurationError(
+                f"--think {think!r} is no time", hint=f"Write seconds, none, or one of {', '.join(PACES)}."
+            )
+        return Pace(think_seconds=seconds)
