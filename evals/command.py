@@ -86,9 +86,18 @@ _SPECULATING: flags.Flags = {
     name: flags.SPECULATING[name] for name in ("max_guesses", "pool_size", "max_memory", "host_rate")
 }
 _BROWSING: flags.Flags = {name: flags.BROWSING[name] for name in ("browser", "locale", "proxy")}
+_REACHING: flags.Flags = {
+    name: flags.PERMITTING[name] for name in ("search", "allow_hosts", "allow_domains", "deny_domains")
+}
 
 
-@flags.takes(thinking=_THINKING, calling_models=flags.CALLING, speculating=_SPECULATING, browsing=_BROWSING)
+@flags.takes(
+    thinking=_THINKING,
+    calling_models=flags.CALLING,
+    speculating=_SPECULATING,
+    browsing=_BROWSING,
+    reaching=_REACHING,
+)
 def read(
     suite: SuiteName,
     given: flags.Flags,

@@ -122,7 +122,7 @@ class Asker:
     def _settings(self, mode: Mode, base: str) -> Settings:
         settings = settings_of(mode, self.plan.settings)
         engine = self.plan.suite.search
-        if engine and not getattr(settings, "search", ""):
+        if engine and settings.search is None:
             settings = settings.model_copy(update={"search": engine.replace("{site}", base)})
         return settings
 

@@ -85,7 +85,10 @@ class Evaluation:
             journal = stack.enter_context(Journal(self._out, plan.conditions))
             stack.callback(self._collect, journal)
             bar = stack.enter_context(ProgressBar(err, is_quiet=quiet or self._quiet))
-            yield await stack.enter_async_context(Runner(plan, journal, listener=bar))
+            runner = await stack.enter_async_context(Runner(plan, journal, listener=bar))
+            yield runner
+            if judging := str(runner.judging):
+                tell(f"judge: {judging}")
 
     async def measure(self) -> None:
         """Ask everything."""

@@ -100,7 +100,7 @@ class Plan:
             at_once=settings.questions_at_once,
             seed=self.seed,
             judge=self.judge or "",
-            search=getattr(settings, "search", "") or self.suite.search,
+            search=settings.search or self.suite.search,
             settings=_others(settings),
         )
 

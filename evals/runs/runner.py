@@ -52,11 +52,15 @@ class Runner:
         journal: Where it is kept; it stays the caller's, and is open.
         listener: Called whenever a question was asked.
 
+    Attributes:
+        judging: Counts the calls to the model that judges, in this start of the run.
+
     Resource handling: owns the browsers, the sites and the models' connections; leaving the block closes them all.
     Cancellation: a cancelled wait ends no question; leaving the block does.
     """
 
     def __init__(self, plan: Plan, journal: Journal, *, listener: Callable[[Standing], None] | None = None) -> None:
+        self.judging = CallAccount()
         self._plan = plan
         self._journal = journal
         self._listener = listener or (lambda _: None)
@@ -141,8 +145,8 @@ class Runner:
             )
 
     def _judge(self, models: Models) -> Judge:
-        account = CallAccount(prices=models.prices.origin)
-        model = models.chat(str(self._plan.judge), role="judge", listener=account)
+        self.judging = CallAccount(prices=models.prices.origin)
+        model = models.chat(str(self._plan.judge), role="judge", listener=self.judging)
         return Judge(model, VerdictCache(self._journal.folder / VERDICTS))
 
     def _take(self, item: Item) -> bool:

@@ -13,6 +13,7 @@ from evals.suites.item import Item
 from evals.suites.row import Row, read_rows
 
 _STEP = "->"
+_BETWEEN_ADDRESSES = re.compile(r"[\s;,\uff1b\uff0c\u3001]+(?=https?://)")
 _CHINESE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _LANGUAGES = {"english": "en", "chinese": "zh"}
 # The dataset's paper numbers kinds by depth, and its card hyphenates them.
@@ -30,7 +31,9 @@ def load_webwalkerqa(path: Path) -> tuple[Item, ...]:
 
 def _item(row: Row) -> Item:
     question = row.text("question", "Question")
-    sources = row.texts("source_website", "Source_Website")
+    told = row.texts("source_website", "Source_Website")
+    # Some rows write two addresses into one text, with a Chinese semicolon or blanks between them.
+    sources = tuple(source for text in told for source in _BETWEEN_ADDRESSES.split(text.strip()) if source)
     for source in sources:
         _check_address(row, "source_website", source)
     root = row.text("root_url", "Root_Url")

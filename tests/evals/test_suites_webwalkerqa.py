@@ -181,3 +181,9 @@ def test_a_long_value_is_shown_shortened(tmp_path: Path) -> None:
     with pytest.raises(ItemsInvalid) as caught:
         load_webwalkerqa(write(tmp_path, FLAT | {"root_url": "x" * 1000}))
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("between", ["\uff1b", ",", " ", "; "])
+def test_two_addresses_in_one_text_are_two(tmp_path: Path, between: str) -> None:
+    (item,) = load_webwalkerqa(write(tmp_path, FLAT | {"source_website": [between.join(SOURCES)]}))
+    assert item.sources == tuple(SOURCES)
