@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from agent.errors import ConfigurationError
 from agent.events import RunEvent, RunListener
 from agent.keeper import Keeper
+from agent.kept_pages import open_cache_link
 from agent.models.registry import Models
 from agent.outcome import Outcome
 from agent.predictors.embedding import Embedder
@@ -25,6 +26,9 @@ from agent.targets.structured_target import Schema
 from agent.wiring import ask, checked, open_pool
 from browser.pool import BrowserPool
 
+if TYPE_CHECKING:
+    from browser.shared_cache.link import CacheLink
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -32,11 +36,11 @@ class Question:
 
     Attributes:
         text: The question.
-        url: Where to start; https:// is added where no scheme is given.
+        url: Where to start; https:// is added where no scheme is given. None: with a search.
     """
 
     text: str
-    url: str
+    url: str | None = None
 
 
 class Run:
@@ -81,12 +85,16 @@ class Agent:
         settings: How it works.
         pool: An open pool; it stays its owner's.
         keeper: Has the user's own things open, for all questions; None: each opens them for itself.
+        link: The connection to the shared cache, for all questions; None: each opens it for itself.
     """
 
-    def __init__(self, settings: Settings, pool: BrowserPool, *, keeper: Keeper | None = None) -> None:
+    def __init__(
+        self, settings: Settings, pool: BrowserPool, *, keeper: Keeper | None = None, link: CacheLink | None = None
+    ) -> None:
         self.settings = settings
         self.pool = pool
         self._keeper = keeper
+        self._link = link
         self._embedder = Embedder()
         self._models = Models(settings)
 
@@ -109,7 +117,8 @@ class Agent:
         async with AsyncExitStack() as stack:
             keeper = stack.enter_context(Keeper(chosen))
             pool = await stack.enter_async_context(open_pool(chosen))
-            agent = Agent(chosen, pool, keeper=keeper)
+            link = await stack.enter_async_context(open_cache_link(chosen))
+            agent = Agent(chosen, pool, keeper=keeper, link=link)
             try:
                 yield agent
             finally:
@@ -120,7 +129,7 @@ class Agent:
         question: str,
         /,
         *,
-        url: str,
+        url: str | None = None,
         schema: Schema | type[BaseModel] | None = None,
         listeners: Sequence[RunListener] = (),
     ) -> Outcome:
@@ -128,14 +137,14 @@ class Agent:
 
         Args:
             question: What you want to know.
-            url: Where to start; https:// is added where no scheme is given.
+            url: Where to start; https:// is added where no scheme is given. None: with a search for the question.
             schema: The shape of `outcome.data`: a JSON schema, or a pydantic model, of which `data` then is one.
             listeners: Called with every event of the run.
 
         Cancellation: the run ends, and gives back its pages.
 
         Raises:
-            ConfigurationError: The settings name no usable model, or there is none for a schema.
+            ConfigurationError: The settings name no usable model, there is none for a schema, or nowhere to start.
             AddressRefused: The URL is no web address.
         """
         if isinstance(schema, type):
@@ -143,7 +152,7 @@ class Agent:
             return replace(outcome, data=None if outcome.data is None else schema.model_validate(outcome.data))
         return await ask(
             question,
-            checked(url),
+            checked(url) if url else "",
             settings=self.settings,
             pool=self.pool,
             listeners=listeners,
@@ -151,11 +160,12 @@ class Agent:
             schema=schema,
             models=self._models,
             keeper=self._keeper,
+            link=self._link,
         )
 
     @asynccontextmanager
     async def run(
-        self, question: str, /, *, url: str, schema: Schema | type[BaseModel] | None = None
+        self, question: str, /, *, url: str | None = None, schema: Schema | type[BaseModel] | None = None
     ) -> AsyncIterator[Run]:
         """Answer one question, and follow how: `async with agent.run(...) as run: async for event in run: ...`.
 
@@ -165,7 +175,8 @@ class Agent:
             AddressRefused: As `ask()`; all else that goes wrong is raised by `run.outcome()`.
         """
         run = Run()
-        work = self.ask(question, url=checked(url), schema=schema, listeners=[run._tell])  # noqa: SLF001 - two halves of one
+        start = checked(url) if url else None
+        work = self.ask(question, url=start, schema=schema, listeners=[run._tell])  # noqa: SLF001 - two halves of one
         task = asyncio.create_task(work, name="answer a question")
         run._start(task)  # noqa: SLF001
         try:
@@ -193,7 +204,7 @@ class Agent:
                 "several questions have a session each, and only one file to save them to",
                 hint="Use a profile, which they share, in place of save_storage_state.",
             )
-        asked = [replace(question, url=checked(question.url)) for question in questions]
+        asked = [replace(each, url=checked(each.url) if each.url else None) for each in questions]
         room = asyncio.Semaphore(concurrency)
 
         async def answer(question: Question) -> Outcome:

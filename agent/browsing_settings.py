@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
+from pydantic_settings import NoDecode
 
 from agent.secret_source import parse_secret
 from browser.egress.upstream import parse_proxy
+from browser.remote.endpoint import BrowserChoice, parse_browsers, split
+from browser.search.engine_name import parse_engine
 from browser.session.identity import VIEWPORT, parse_locale, parse_viewport
 from browser.session.profile_folder import profile_folder
 from browser.session.site_headers import parse_header
@@ -36,8 +39,11 @@ class BrowsingSettings(BaseModel):
     """Real loads that may run at one host at once, over all questions."""
     host_rate: float | None = Field(None, gt=0)
     """Loads that may begin at one host in a second, ahead of time or not; None: any number."""
-    browser: Path | None = None
-    """The Chromium to use; None: the first that is found."""
+    browser: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    """The Chromium to use, or addresses of remote ones, see `browser.remote.endpoint`; in the environment with commas
+    between them. None: the first that is found."""
+    egress_host: str | None = None
+    """The address of this machine at which remote browsers reach its proxy; None: loopback."""
     headed: bool = False
     """Whether real actions are done in a window; pages are loaded ahead in one that is never seen."""
     locale: str = "en-US"
@@ -68,6 +74,8 @@ class BrowsingSettings(BaseModel):
     """Domains that are never reached, nor any below them."""
     allow_hosts: tuple[str, ...] = ()
     """Private hosts that may be visited beside the start page's own."""
+    search: str | None = None
+    """The search engine, as `browser.search.engine_name` reads it; its host may be private. None: there is none."""
 
     @field_validator("pool_size", mode="before")
     @classmethod
@@ -75,6 +83,29 @@ class BrowsingSettings(BaseModel):
         if size == AUTO or (str(size).isascii() and str(size).isdigit() and 1 <= int(str(size)) <= MAX_POOL_SIZE):
             return size
         raise ValueError(f"it is a number from 1 to {MAX_POOL_SIZE}, or '{AUTO}'")
+
+    @field_validator("browser", mode="before")
+    @classmethod
+    def _split_browser(cls, named: object) -> object:
+        return tuple(split([str(named)])) if isinstance(named, str | Path) else named
+
+    @field_validator("browser")
+    @classmethod
+    def _check_browser(cls, named: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        parse_browsers(text.get_secret_value() for text in named)
+        return named
+
+    @field_validator("headed")
+    @classmethod
+    def _check_headed(cls, headed: bool, others: ValidationInfo) -> bool:
+        if headed and any("://" in text.get_secret_value() for text in others.data.get("browser", ())):
+            raise ValueError("a remote browser has no window on this machine")
+        return headed
+
+    @property
+    def browsers(self) -> BrowserChoice:
+        """Which browser was asked for."""
+        return parse_browsers(text.get_secret_value() for text in self.browser)
 
     @field_validator("locale")
     @classmethod
@@ -115,6 +146,13 @@ class BrowsingSettings(BaseModel):
             if others.data.get("storage_state") is not None:
                 raise ValueError("a session begins with a profile or with a storage state, not with both")
         return profile
+
+    @field_validator("search")
+    @classmethod
+    def _check_search(cls, search: str | None) -> str | None:
+        if search is not None:
+            parse_engine(search)
+        return search
 
     @field_validator("secrets")
     @classmethod

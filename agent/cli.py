@@ -17,6 +17,7 @@ _COMMANDS = {
     "ask": "agent.commands.ask:ask",
     "fetch": "agent.commands.fetch:fetch",
     "trace": "agent.commands.trace_page:trace",
+    "mcp": "agent.commands.mcp_service:mcp",
     "probe": "agent.commands.probe:probe",
     "doctor": "agent.commands.setup:doctor",
     "install-browser": "agent.commands.setup:install_browser",

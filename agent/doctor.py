@@ -13,7 +13,8 @@ import re
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
@@ -26,7 +27,9 @@ from agent.models.providers import BASE_URL_VARIABLE, OWN_KEY_VARIABLE, PROVIDER
 from browser.engine.chromium import Chromium, find_chromium
 from browser.engine.machine import Machine, this_machine
 from browser.engine.probe import probe
-from browser.errors import BrowserNotFound, LaunchFailed
+from browser.errors import BrowserNotFound, EndpointFailed, LaunchFailed
+from browser.remote.endpoint import BrowserChoice, Endpoint
+from browser.remote.probe import probe_endpoint
 
 MINIMUM_PYTHON = (3, 11)
 ENDPOINT_TIMEOUT_SECONDS = 10.0
@@ -58,12 +61,17 @@ class Check:
 
 
 async def examine(
-    *, browser: Path | None = None, base_url: str | None = None, runs_folder: Path = Path("runs")
+    *,
+    browsers: BrowserChoice = BrowserChoice(),
+    egress_host: str | None = None,
+    base_url: str | None = None,
+    runs_folder: Path = Path("runs"),
 ) -> tuple[Check, ...]:
     """Check everything a run needs, in the order in which a run needs it. Takes a few seconds: the browser starts.
 
     Args:
-        browser: The configured browser, if any.
+        browsers: The configured browser, or remote ones, if any.
+        egress_host: The address of this machine at which these reach its proxy.
         base_url: The configured model endpoint, if any; else `OPENAI_BASE_URL`.
         runs_folder: Where runs are to be recorded.
     """
@@ -71,7 +79,11 @@ async def examine(
     return (
         check_python(),
         await asyncio.to_thread(check_packages),
-        *await check_browser(browser),
+        *(
+            await check_endpoints(browsers.endpoints, egress_host=egress_host)
+            if browsers.endpoints
+            else await check_browser(browsers.executable)
+        ),
         check_capacity(machine),
         check_shared_memory(machine),
         check_keys(),
@@ -136,6 +148,31 @@ async def check_browser(configured: Path | None = None) -> tuple[Check, ...]:
         f" first page in {shown.page_seconds * 1000:.0f} ms",
     )
     return (found, start, await _check_sandbox(chromium))
+
+
+async def check_endpoints(endpoints: Sequence[Endpoint], *, egress_host: str | None = None) -> tuple[Check, ...]:
+    """Check that remote browsers can be connected to, reach this machine's proxy and load a page.
+
+    One that does not is a warning where another does: its pages go there.
+    """
+    checks = [await _check_endpoint(endpoint, egress_host) for endpoint in endpoints]
+    if all(check.status == "fail" for check in checks):
+        return tuple(checks)
+    return tuple(replace(check, status="warn") if check.status == "fail" else check for check in checks)
+
+
+async def _check_endpoint(endpoint: Endpoint, egress_host: str | None) -> Check:
+    name = f"browser {endpoint}"
+    try:
+        shown = await probe_endpoint(endpoint, egress_host=egress_host)
+    except LaunchFailed as error:
+        reason = error.reason if isinstance(error, EndpointFailed) else str(error)
+        return Check(name=name, status="fail", detail=reason, hint=error.hint)
+    detail = (
+        f"{endpoint.protocol}, version {shown.version}, connected in {shown.launch_seconds * 1000:.0f} ms,"
+        f" first page in {shown.page_seconds * 1000:.0f} ms"
+    )
+    return Check(name=name, status="ok", detail=detail)
 
 
 async def _check_sandbox(chromium: Chromium) -> Check:

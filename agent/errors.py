@@ -11,7 +11,9 @@ AgentError
 │   ├── ModelRefused       it answered that the request, the key or the model's name is wrong
 │   ├── ModelUnreadable    it answered, but not with anything that can be read as a reply
 │   └── LocalModelMissing  the local model's weights, or what runs them, are not on this machine
-└── TraceUnwritable        the trace, or what is made of it, cannot be written
+├── TraceUnwritable        the trace, or what is made of it, cannot be written
+└── ToolRefused            what a client asked a tool of the MCP server for cannot be done
+    └── ServerBusy         it serves as many clients as it may
 ```
 """
 
@@ -76,3 +78,11 @@ class LocalModelMissing(ModelError):
 
 class TraceUnwritable(AgentError):
     """The trace, or what is made of it, cannot be written."""
+
+
+class ToolRefused(AgentError):
+    """What a client asked a tool of the MCP server for cannot be done; its hint says what can."""
+
+
+class ServerBusy(ToolRefused):
+    """The MCP server has pages open for as many clients as it may."""

@@ -11,14 +11,19 @@ from copy import copy
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+from agent import browser_flags
+from agent.keeping_flags import KEEPING
+
+ResultT = TypeVar("ResultT")
 
 Flags = Mapping[str, Any]
 """Settings by name, as a command line gave them; None: not given."""
 
-Url = Annotated[str, typer.Option("--url", help="Where to start; https:// is added where no scheme is given.")]
+Url = Annotated[str | None, typer.Option("--url", help="Where to start; without it, with a search: see --search.")]
 Target = Annotated[
     str | None,
     typer.Option(
@@ -117,7 +122,8 @@ Think = Annotated[
     float | None,
     typer.Option("--think", help="Mean seconds of simulated thinking a turn, for a target that decides at once."),
 ]
-Browser = Annotated[Path | None, typer.Option("--browser", help="The Chromium to use.  \\[default: the first found]")]
+Browser = browser_flags.Browser
+EgressHost = browser_flags.EgressHost
 Headed = Annotated[
     bool | None,
     typer.Option(
@@ -170,12 +176,9 @@ Files = Annotated[list[Path] | None, typer.Option("--file", help="A file that a 
 Downloads = Annotated[
     Path | None, typer.Option("--downloads", help="Folder for files that pages give.  \\[default: gone after the run]")
 ]
-Shelf = Annotated[
-    Path | None,
-    typer.Option(
-        "--shelf",
-        help="File that keeps public pages, for as long as their servers allow, so that a later run starts warm.",
-    ),
+Search = Annotated[
+    str | None,
+    typer.Option("--search", help="Engine: mediawiki:URL, searxng:URL, or a site's own, https://HOST/find?q={query}"),
 ]
 AllowHosts = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A private host that may be visited, beside the start's own.")
@@ -222,11 +225,12 @@ SPECULATING: Flags = {
     "pool_size": PoolSize,
     "max_memory": MaxMemory,
     "host_rate": HostRate,
-    "shelf": Shelf,
+    **KEEPING,
 }
 """What is loaded ahead, and where it is kept."""
 BROWSING: Flags = {
     "browser": Browser,
+    "egress_host": EgressHost,
     "headed": Headed,
     "locale": Locale,
     "viewport": Viewport,
@@ -245,7 +249,7 @@ REACHING: Flags = {
     "downloads": Downloads,
 }
 """Where it may go, and where it puts what it is given there."""
-PERMITTING: Flags = {"act": Act, "secrets": Secrets, "files": Files, **REACHING}
+PERMITTING: Flags = {"act": Act, "secrets": Secrets, "files": Files, "search": Search, **REACHING}
 """What may be done, and where."""
 
 
@@ -258,7 +262,7 @@ def flag_of(setting: str) -> str:
     return ""
 
 
-def takes(**groups: Flags) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes(**groups: Flags) -> Callable[[Callable[..., ResultT]], Callable[..., ResultT]]:
     """Give a command the flags of these groups, in a panel of its help for each.
 
     Args:
@@ -273,13 +277,13 @@ def takes(**groups: Flags) -> Callable[[Callable[..., None]], Callable[..., None
         for name, flag in flags.items()
     }
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., ResultT]) -> Callable[..., ResultT]:
         shape = signature(command, eval_str=True)
         own = [parameter for name, parameter in shape.parameters.items() if name != "given"]
 
         @wraps(command)
-        def with_flags(**values: Any) -> None:
-            command(**values | {"given": {name: values.pop(name) for name in added}})
+        def with_flags(**values: Any) -> ResultT:
+            return command(**values | {"given": {name: values.pop(name) for name in added}})
 
         vars(with_flags)["__signature__"] = shape.replace(parameters=[*own, *added.values()])
         return with_flags

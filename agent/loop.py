@@ -17,7 +17,7 @@ from agent.outcome import Outcome, Shares, Status
 from agent.repetition import ENDED_AT, Repetition, Verdict
 from agent.support import support
 from agent.target import Answer, Decision, Reflection, Target, Usage
-from browser.action import Action
+from browser.action import Action, Search
 from browser.errors import BrowserError
 from browser.observation import Observation
 from speccache.environment import Environment, Step
@@ -136,9 +136,11 @@ class Loop:
         )
 
     async def _supported(self, question: str, outcome: Outcome) -> Outcome:
-        """Check the answer against the pages, first those it names."""
+        """Check the answer against the pages, first those it names, last what searches showed of others."""
         documents = {step.observation.url: step.observation.document for step in self._trajectory}
-        ordered = sorted(documents.values(), key=lambda document: document.url not in outcome.sources)
+        searched = {step.observation.url for step in self._trajectory if isinstance(step.action, Search)}
+        order = [(url not in outcome.sources, url in searched, document) for url, document in documents.items()]
+        ordered = [document for *_, document in sorted(order, key=lambda each: each[:2])]
         found = await asyncio.to_thread(support, outcome.answer, ordered, question=question)
         return replace(outcome, support=found)
 

@@ -76,9 +76,7 @@ async def open_mind(
         models = models or _models(settings, stack)
         calls = CallAccount(prices=models.prices.origin)
         ranker = LinkRanker(embedder or Embedder())
-        schema = schema or (load_schema(settings.schema_file) if settings.schema_file else None)
-        if schema is not None and settings.target_name in (EMBEDDED, LOCAL):
-            raise ConfigurationError("an answer by a schema needs a model", hint="Name one with --target.")
+        schema = _schema(settings, schema)
         walks = target is None and settings.target_name in (EMBEDDED, LOCAL)
         if target is None and walks:
             target = await _walk(settings, ranker, stack)
@@ -97,8 +95,16 @@ async def open_mind(
             draft=draft,
             max_guesses=settings.max_guesses,
             max_pages=MAX_PAGES if walks else None,
+            searching=settings.search is not None,
         )
         yield Mind(target=target, predictors=chosen.predictors, deeper=chosen.deeper, draft=draft, calls=calls)
+
+
+def _schema(settings: Settings, given: Schema | None) -> Schema | None:
+    schema = given or (load_schema(settings.schema_file) if settings.schema_file else None)
+    if schema is not None and settings.target_name in (EMBEDDED, LOCAL):
+        raise ConfigurationError("an answer by a schema needs a model", hint="Name one with --target.")
+    return schema
 
 
 def _models(settings: Settings, stack: AsyncExitStack) -> Models:
@@ -110,7 +116,11 @@ def _models(settings: Settings, stack: AsyncExitStack) -> Models:
 def _model_target(settings: Settings, schema: Schema | None, model: Chat, allowance: Allowance) -> Target:
     thinking = ReflexionTarget if settings.strategy is Strategy.REFLEXION else ModelTarget
     target: Target = thinking(
-        model, acting=settings.act, window_tokens=settings.context_tokens, offered=offered(allowance)
+        model,
+        acting=settings.act,
+        searching=settings.search is not None,
+        window_tokens=settings.context_tokens,
+        offered=offered(allowance),
     )
     if schema is None:
         return target
@@ -121,11 +131,12 @@ def _draft(settings: Settings, question: str, models: Models, calls: CallAccount
     if settings.draft_name is None:
         return None
     model = models.chat(settings.draft_name, role=DRAFT, listener=calls)
-    return DraftPredictor(question, model, max_guesses=settings.max_guesses)
+    searching = settings.search is not None
+    return DraftPredictor(question, model, max_guesses=settings.max_guesses, searching=searching)
 
 
 async def _walk(settings: Settings, ranker: LinkRanker, stack: AsyncExitStack) -> Target:
-    walk = WalkTarget(ranker)
+    walk = WalkTarget(ranker, searching=settings.search is not None)
     if settings.target_name == EMBEDDED:
         return walk
     from agent.targets.local_model import open_local_model  # noqa: PLC0415 - needs the extra `local`

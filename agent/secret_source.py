@@ -41,9 +41,14 @@ class SecretSource:
         """Get the value, for a run that starts at this URL.
 
         Raises:
-            ConfigurationError: It is not there, or too short.
+            ConfigurationError: It is not there, or too short, or there is no host that it is for.
         """
         start = URL(url)
+        if not self.host and not start.host:
+            raise ConfigurationError(
+                f"the secret {self.name} is for no host, since the run starts at no page",
+                hint=f"Name the host: --secret {self.name}@HOST.",
+            )
         value = self._found() if self.value is None else self.value
         try:
             # What begins over TLS must not be led to a page without: anybody on the way could read it.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, PositiveInt, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, PositiveInt, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -20,6 +20,7 @@ from pydantic_settings import (
 from agent.browsing_settings import BrowsingSettings
 from agent.errors import ConfigurationError
 from agent.models.providers import OPENAI, key_variable
+from browser.shared_cache.address import parse_cache_address
 
 SETTINGS_FILE = Path("speccache.toml")
 
@@ -56,8 +57,8 @@ class Strategy(StrEnum):
 
 
 _NEVER_FROM_A_FILE = (
-    *("base_url", "api_key", "secrets", "files", "proxy", "allow_hosts", "browser"),
-    *("profile", "storage_state", "save_storage_state", "downloads"),
+    *("base_url", "api_key", "secrets", "files", "proxy", "allow_hosts", "browser", "search", "shared_cache"),
+    *("egress_host", "profile", "storage_state", "save_storage_state", "downloads"),
 )
 
 
@@ -138,6 +139,8 @@ class Settings(BrowsingSettings, BaseSettings):
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
     shelf: Path | None = None
     """The file in which public pages are kept for later runs; None: none are."""
+    shared_cache: SecretStr | None = None
+    """The Redis or Valkey server that keeps public pages for several workers, `redis://…`; None: there is none."""
 
     @field_validator("predictor", mode="before")
     @classmethod
@@ -145,6 +148,15 @@ class Settings(BrowsingSettings, BaseSettings):
         if name == "oracle":
             raise ValueError("the oracle must be given the way to the answer, so only tests and evals can use it")
         return name
+
+    @field_validator("shared_cache")
+    @classmethod
+    def _check_shared_cache(cls, url: SecretStr | None, others: ValidationInfo) -> SecretStr | None:
+        if url is not None:
+            parse_cache_address(url.get_secret_value())
+            if others.data.get("shelf") is not None:
+                raise ValueError("pages are kept on a shelf or in a shared cache, not in both")
+        return url
 
     @classmethod
     def settings_customise_sources(

@@ -18,6 +18,7 @@ from browser.engine.process import LaunchOptions
 from browser.environment import WebEnvironment
 from browser.page import LoadOptions
 from browser.pool import BrowserPool, PoolOptions
+from browser.search.engine_name import parse_engine
 from browser.slots.automatic_size import AutomaticSize, RegulatorOptions
 
 _FIRST_SIZE = 4
@@ -48,7 +49,9 @@ async def open_pool(settings: Settings, url: str = "") -> AsyncIterator[BrowserP
         allowed_domains=settings.allow_domains,
         denied_domains=settings.deny_domains,
         downloads=settings.downloads,
-        launch=LaunchOptions(executable=settings.browser, headed=settings.headed),
+        endpoints=settings.browsers.endpoints,
+        egress_host=settings.egress_host,
+        launch=LaunchOptions(executable=settings.browsers.executable, headed=settings.headed),
     )
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(BrowserPool(options))
@@ -74,7 +77,7 @@ def web_environment(
     Args:
         settings: How pages are loaded.
         pool: Where.
-        url: Where the run starts.
+        url: Where the run starts; empty: with a search.
         visitor: Who it is to the sites; None: nobody they know, with nothing of the user's own.
     """
     visitor = visitor or Visitor(identity=pool.options.identity)
@@ -88,12 +91,13 @@ def web_environment(
         allowance=visitor.allowance,
         session=visitor.session,
         identity=visitor.identity,
+        search=parse_engine(settings.search) if settings.search else None,
     )
 
 
 def named_hosts(settings: Settings, url: str) -> frozenset[str]:
-    """Return the hosts that the user named for a run that starts at the URL."""
-    return frozenset({host_of(url), *settings.allow_hosts})
+    """Return the hosts that the user named for a run that starts at the URL, beside that of the search engine."""
+    return frozenset({host_of(url), *settings.allow_hosts} - {""})
 
 
 def host_of(url: str) -> str:
@@ -110,7 +114,12 @@ def checked(url: str) -> str:
     Raises:
         AddressRefused: It is no web address.
     """
-    has_scheme = "://" in url or url.partition(":")[0] in ("about", "data", "javascript", "mailto", "view-source")
-    address = url if has_scheme else f"https://{url}"
+    address = completed(url)
     check_address(address, named_hosts={host_of(address)})
     return address
+
+
+def completed(url: str) -> str:
+    """Complete an address as a person types it: without a scheme it is https."""
+    has_scheme = "://" in url or url.partition(":")[0] in ("about", "data", "javascript", "mailto", "view-source")
+    return url if has_scheme else f"https://{url}"

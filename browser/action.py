@@ -69,6 +69,20 @@ class Find:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """Ask the search engine that the user named.
+
+    Attributes:
+        query: What to search for; runs of white space do not matter.
+    """
+
+    query: str
+
+    def __str__(self) -> str:
+        return f"search {self.query!r}"
+
+
+@dataclass(frozen=True, slots=True)
 class Click:
     """Click a control or a link.
 
@@ -214,7 +228,7 @@ class SwitchTab:
         return f"switch to tab {self.number}"
 
 
-Reading = Visit | Back | Forward | More | Find
+Reading = Visit | Back | Forward | More | Find | Search
 Looking = Hover | Scroll | WaitFor | SwitchTab  # may move or show something, but sends and changes nothing by itself
 Interaction = Click | Type | Press | Select | Check | Upload | Looking
 Action = Reading | Interaction

@@ -35,6 +35,11 @@ def resolve(target: str, here: Observation | None) -> str | None:
     return _by_text(links, target) or (urljoin(here.url, target) if here and target.startswith(_PATHS) else None)
 
 
+def no_link(target: str) -> str:
+    """Say that a target names no single page."""
+    return f"There is no link {target!r} on this page, or several have that text: use its number."
+
+
 def _by_number(links: tuple[Link, ...], number: int) -> str | None:
     return next((link.url for link in links if link.number == number), None)
 

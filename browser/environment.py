@@ -6,35 +6,36 @@ has done on the site; all three are in the key.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from playwright.async_api import Page
 
 from browser.acting.allowance import Allowance
 from browser.acting.outcome import told, told_of_file
-from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Visit
-from browser.address import check_address, page_key
-from browser.destination import resolve
-from browser.errors import ActionFailed, AddressRefused, SlotCrashed
+from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Search, Visit
+from browser.address import page_key, same_site
+from browser.arrival import permitted, refused
+from browser.destination import no_link, resolve
+from browser.errors import ActionFailed, SlotCrashed
 from browser.foreground import Foreground
 from browser.history import History
-from browser.observation import Document, Observation, Readiness
+from browser.observation import Document, Observation
 from browser.page import LoadOptions
 from browser.pool import BrowserPool
-from browser.reading.parts import find, split_parts
+from browser.search.desk import SearchDesk
+from browser.search.engine import SearchEngine
 from browser.session.holding import Holding
 from browser.session.identity import Identity
 from browser.session.session import Session
 from browser.session.storage_state import StorageState
 from browser.slots.slot_queue import Rank
 from browser.speculation.ahead import Ahead
-from browser.speculation.freshness import freshness, varies
-from browser.speculation.gate import address_refusal, refusal
-from browser.speculation.interstitial import is_interstitial
+from browser.speculation.gate import visit_refusal
 from browser.speculation.page_names import PageNames
+from browser.speculation.robots import UNKNOWN
+from browser.speculation.verdict import lifetime
+from browser.window import found, shown, unmoved
 from speccache.errors import Unspeculable
 from speccache.store import Lifetime
 
@@ -50,6 +51,7 @@ class WebEnvironment:
         allowance: What may be uploaded and typed.
         session: What sites have stored with it; None: one of its own.
         identity: Who it is to the sites; None: whom the pool's options name.
+        search: The search engine, whose host counts as named; None: there is none.
 
     Resource handling: holds one foreground slot of the pool from its first step on; `aclose()` gives it back.
     """
@@ -64,31 +66,51 @@ class WebEnvironment:
         allowance: Allowance = Allowance(),
         session: Session | None = None,
         identity: Identity | None = None,
+        search: SearchEngine | None = None,
     ) -> None:
         self._pool = pool
-        self._named_hosts = frozenset(named_hosts)
+        self._desk = SearchDesk(search, named_hosts=named_hosts)
+        self.named_hosts = self._desk.named_hosts
+        """Hosts that may be private, as the user named them; the search engine's is one."""
         self._part_chars = part_chars
         self._allowance = allowance
         self._owner = object()
         self._closed = False
-        pool.egress.rule.allow(self._named_hosts)
+        pool.egress.rule.allow(self.named_hosts)
         self._holding = Holding(session or Session(), identity or pool.options.identity)
-        self._foreground = Foreground(pool, self._holding, load_options=load_options, allowance=allowance)
-        self._ahead = Ahead(pool, self._holding, owner=self._owner, load_options=load_options, allowance=allowance)
+        self._foreground = Foreground(
+            pool, self._holding, load_options=load_options, allowance=allowance, read=self._desk.read
+        )
+        self._ahead = Ahead(
+            pool,
+            self._holding,
+            owner=self._owner,
+            load_options=load_options,
+            allowance=allowance,
+            read=self._desk.read,
+        )
         self._history = History()
         self._known_as = self._holding.name
         self._names = PageNames()
 
+    def address(self, action: Action, /) -> str | None:
+        """Say where a visit or a search leads from here; None where it leads nowhere, and for other actions."""
+        match action:
+            case Visit():
+                return resolve(action.target, self._history.here)
+            case Search():
+                return self._desk.address(action.query)
+            case _:
+                return None
+
     def key(self, action: Action, /) -> str | None:
-        """Name the page a visit leads to, and the session it is seen in; other actions cost nothing and have no key."""
-        if not isinstance(action, Visit):
-            return None
-        url = resolve(action.target, self._history.here)
+        """Name the page an action leads to, and the session it is seen in; what leads nowhere has no key."""
+        url = self.address(action)
         if url is None:
             return None
         version, stored = self._history.version(url), self._ahead.storage_name(url)
         session = self._holding.name + (f"+{version}" if version else "") + (f"~{stored}" if stored else "")
-        return f"{self._names.key(url)} {session} {self._holding.identity.name}"
+        return f"{self._names.key(url)} {session} {self._holding.identity.name}{self._desk.mark(url)}"
 
     def refusal(self, action: Action, seen: Observation | None = None, /) -> str | None:
         """Say why an action must not be run ahead; None if it may be.
@@ -98,25 +120,19 @@ class WebEnvironment:
             seen: The page it was guessed from. With it, only links that a person could see on it or on a page visited
                 are let through; without it, an address is judged by itself where it stands on no page.
         """
-        here = seen or self._history.here
-        url = resolve(action.target, self._history.here) if isinstance(action, Visit) else None
-        if url is None or here is None:
+        here, url, reason = seen or self._history.here, self.address(action), None
+        if url is None or (here is None and not isinstance(action, Search)):
             return "not-a-visit"
-        key, pages = page_key(url), (here, *self._history.pages)
-        reasons = [
-            refusal(link, page_url=page.url) for page in pages for link in page.links if page_key(link.url) == key
-        ]
-        if not reasons:
-            reasons = [address_refusal(url, page_url=here.url), "not-a-link" if seen else None]
-        return next(filter(None, reasons), None) or self._pool.courtesy.refusal(url)
+        if here is not None and not isinstance(action, Search):  # the user named the engine
+            pages, is_found = (here, *self._history.pages), self._desk.has_found(url)
+            reason = visit_refusal(url, here=here, pages=pages, must_be_linked=seen is not None, found=is_found)
+        reason = reason or self._pool.courtesy.refusal(url)
+        # The rules of another site are fetched when a load there is about to begin: see `peek`.
+        return None if reason == UNKNOWN and not (here and same_site(url, here.url)) else reason
 
     def lifetime(self, observation: Observation, /) -> Lifetime:
         """Tell for how long an observation may be used again: as its server says, within our own bounds."""
-        document = observation.document
-        failed = document.problem is not None or document.status is None or document.status >= 400
-        if failed or is_interstitial(document) or document.readiness is Readiness.CAP or varies(document.headers):
-            return Lifetime(max_age_seconds=0.0)  # the next look may find it whole
-        return freshness(document.headers, now_seconds=time.time())
+        return lifetime(observation.document)
 
     async def step(self, action: Action, /) -> Observation:
         """Do the action for real.
@@ -127,7 +143,7 @@ class WebEnvironment:
             LaunchFailed: It does not start.
         """
         match action:
-            case Visit():
+            case Visit() | Search():
                 return await self._visit(action)
             case Back():
                 return await self._move(-1)
@@ -146,13 +162,15 @@ class WebEnvironment:
         Raises:
             Unspeculable: The page must not be loaded ahead, or must not be kept.
         """
-        reason = self.refusal(action)
-        if reason is not None or not isinstance(action, Visit):
+        reason, url, key = self.refusal(action), self.address(action), self.key(action)
+        if reason is not None or url is None:
             raise Unspeculable(reason or "not-a-visit")
-        here = self._history.here
-        url = str(resolve(action.target, here))
-        near = here is None or any(page_key(link.url) == page_key(url) for link in here.links)
-        document = await self._ahead.load(url, rank=Rank.GUESS if near else Rank.DEEPER)
+        links = self._history.here.links if self._history.here else ()
+        is_near = isinstance(action, Search) or any(page_key(link.url) == page_key(url) for link in links)
+        reason = await self._pool.courtesy.forbids(url)
+        if reason is not None or self.key(Visit(url)) != key:
+            raise Unspeculable(reason or "moved-on")
+        document = await self._ahead.load(url, rank=Rank.GUESS if is_near else Rank.DEEPER)
         self._learn(document)
         return self._show(document)
 
@@ -181,19 +199,17 @@ class WebEnvironment:
         here = self._history.here
         return await self._foreground.live(here.document if here else None)
 
-    async def _visit(self, action: Visit) -> Observation:
-        url = resolve(action.target, self._history.here)
+    async def _visit(self, action: Visit | Search) -> Observation:
+        url = self.address(action)
         if url is None:
             return self._cannot(
-                f"There is no link {action.target!r} on this page, or several have that text: use its number."
+                self._desk.cannot(action.query) if isinstance(action, Search) else no_link(action.target)
             )
-        try:
-            check_address(url, named_hosts=self._named_hosts)
+        document = refused(url, named_hosts=self.named_hosts)
+        if document is None:
             self._pool.courtesy.prepare(url)
             document = await self._load(url)
             self._pool.courtesy.observe(document)
-        except AddressRefused as refused:
-            document = Document(requested_url=url, url=url, problem=f"{refused}.")
         observation = self._show(self._permitted(document))
         self._history.push(observation)
         return observation
@@ -215,6 +231,8 @@ class WebEnvironment:
             return self._cannot("There is no page to act on.")
         if here.document.download is not None:
             return self._cannot("This is a file, which can only be read. Go back to act on the page.")
+        if self._desk.is_list(here.document):
+            return self._cannot("This is a list of search results, which can only be read. Visit one by its number.")
         if not isinstance(action, Looking):
             self._history.outdate([here.url])  # also where it fails, or is cancelled half-way
         try:
@@ -234,14 +252,7 @@ class WebEnvironment:
         return observation
 
     def _permitted(self, document: Document) -> Document:
-        try:
-            # What a page made by itself has no address that anything could be reached at.
-            is_made_here = document.download is not None and document.url.startswith(("blob:", "data:"))
-            if document.problem is None and not is_made_here:
-                check_address(document.url, named_hosts=self._named_hosts)
-        except AddressRefused as refused:
-            return Document(requested_url=document.requested_url, url=document.url, problem=f"{refused}.")
-        return document
+        return permitted(document, named_hosts=self.named_hosts)
 
     async def _move(self, steps: int) -> Observation:
         if not self._history.move(steps):
@@ -263,22 +274,13 @@ class WebEnvironment:
 
     def _find(self, text: str) -> Observation:
         here = self._history.here
-        if here is None:
-            return self._cannot("No page is open.")
-        passages = find(here.document.markdown, text, max_chars=self._part_chars)
-        return replace(here, text=passages or f"The text {text!r} does not occur on this page.")
+        return found(here, text, max_chars=self._part_chars) if here else self._cannot("No page is open.")
 
     def _cannot(self, why: str) -> Observation:
-        here = self._history.here
-        document = here.document if here else Document(requested_url="", url="", problem=why)
-        return replace(here, text=why) if here else Observation(document=document, text=why)
+        return unmoved(self._history.here, why)
 
     def _show(self, document: Document, *, part: int = 1) -> Observation:
-        if document.problem is not None:
-            return Observation(document=document, text=document.problem)
-        parts = split_parts(document.markdown, self._part_chars) or ("(The page has no visible text.)",)
-        part = min(part, len(parts))
-        return Observation(document=document, text=parts[part - 1], part=part, parts=len(parts))
+        return shown(document, part=part, part_chars=self._part_chars)
 
     async def storage_state(self) -> StorageState:
         """Return what sites have stored with the session, to be kept for another run."""
@@ -288,7 +290,7 @@ class WebEnvironment:
         """Give the foreground slot back, and what speculation has open for this session."""
         if not self._closed:
             self._closed = True
-            self._pool.egress.rule.withdraw(self._named_hosts)
+            self._pool.egress.rule.withdraw(self.named_hosts)
         try:
             await self._foreground.aclose()
         finally:

@@ -5,6 +5,8 @@ BrowserError
 ├── BrowserNotFound        no Chromium on this machine
 ├── BrowserInstallFailed   none could be installed
 ├── LaunchFailed           a Chromium was found but does not start
+│   ├── EndpointFailed     a browser elsewhere cannot be used
+│   └── EndpointsDown      none of the browsers elsewhere can
 ├── SlotCrashed            page, context or browser died under a load; one retry in a new slot is worth it
 ├── AddressRefused         the address policy forbids it (scheme, private host)
 ├── SessionUnusable        a saved session cannot be read or written, or another run has it
@@ -18,6 +20,8 @@ A page that cannot be loaded (unknown host, TLS, timeout, download) is no error 
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 
 class BrowserError(Exception):
@@ -42,6 +46,33 @@ class BrowserInstallFailed(BrowserError):
 
 class LaunchFailed(BrowserError):
     """A Chromium was found but did not start."""
+
+
+class EndpointFailed(LaunchFailed):
+    """A browser elsewhere cannot be used.
+
+    Attributes:
+        endpoint: Its name, without what may be a secret.
+        reason: Why.
+    """
+
+    def __init__(self, *, endpoint: str, reason: str, hint: str = "") -> None:
+        super().__init__(f"the browser at {endpoint} cannot be used: {reason}", hint=hint)
+        self.endpoint = endpoint
+        self.reason = reason
+
+
+class EndpointsDown(LaunchFailed):
+    """None of the browsers elsewhere can be used.
+
+    Attributes:
+        reasons: Why, by the endpoint's name.
+    """
+
+    def __init__(self, reasons: Mapping[str, str], *, hint: str = "") -> None:
+        told = "; ".join(f"{endpoint}: {reason}" for endpoint, reason in reasons.items())
+        super().__init__(f"no remote browser can be used. {told}", hint=hint)
+        self.reasons = reasons
 
 
 class SlotCrashed(BrowserError):

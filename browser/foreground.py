@@ -6,6 +6,8 @@ again. A slot that died is replaced by one with the same cookies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from playwright.async_api import Page
 
 from browser.acting.allowance import Allowance
@@ -29,15 +31,25 @@ class Foreground:
         holding: What it holds of its session.
         load_options: Limits of one load.
         allowance: What may be uploaded and typed.
+        read: Reads a loaded page further.
 
     Resource handling: holds one foreground slot of the pool from its first load on; `aclose()` gives it back.
     """
 
-    def __init__(self, pool: BrowserPool, holding: Holding, *, load_options: LoadOptions, allowance: Allowance) -> None:
+    def __init__(
+        self,
+        pool: BrowserPool,
+        holding: Holding,
+        *,
+        load_options: LoadOptions,
+        allowance: Allowance,
+        read: Callable[[Document], Document],
+    ) -> None:
         self._pool = pool
         self._holding = holding
         self._load_options = load_options
         self._allowance = allowance
+        self._read = read
         self._slot: Slot | None = None
         self._shown: dict[Page, Document] = {}
         self._live: dict[Page, Document] = {}
@@ -64,7 +76,7 @@ class Foreground:
         except SlotCrashed:
             slot.crashed = True
             raise
-        document = self._allowance.masked_document(document)
+        document = self._read(self._allowance.masked_document(document))
         if document.download is None:
             before = document, document
         elif slot.page.url != address:
@@ -106,7 +118,7 @@ class Foreground:
                 document = await read_again(page, options=self._load_options, numbered=numbered)
         except SlotCrashed:
             return await self.load(document.url)
-        document = self._allowance.masked_document(document)
+        document = self._read(self._allowance.masked_document(document))
         self._shown[page] = self._live[page] = document
         return document
 

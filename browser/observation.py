@@ -41,6 +41,7 @@ class Link:
         language: The `hreflang` attribute, empty where absent.
         other_texts: Its further names, labels and titles, those of hidden links to the same address included: they may
             tell of an effect that the text does not show.
+        found: Whether a search that the user asked for led to it, so that it may lead to another site.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Link:
     download: bool = False
     language: str = ""
     other_texts: tuple[str, ...] = ()
+    found: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

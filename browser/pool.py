@@ -11,9 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 
-from browser.egress.proxy import EgressProxy
-from browser.egress.rule import EgressRule
-from browser.egress.upstream import route_by
 from browser.errors import BrowserError, PoolClosed, SlotCrashed
 from browser.observation import Document
 from browser.page import LoadOptions
@@ -30,6 +27,7 @@ from browser.slots.right_of_way import RightOfWay
 from browser.slots.slot import Slot
 from browser.slots.slot_queue import Lease, Rank, SlotQueue
 from browser.slots.spare import Spare
+from browser.slots.way_out import way_out
 from browser.speculation.courtesy import Courtesy
 
 __all__ = ["BrowserPool", "PoolOptions", "PoolStatistics", "Rank", "Slot"]
@@ -54,8 +52,7 @@ class BrowserPool:
         self._stack = AsyncExitStack()
         self.courtesy = Courtesy(proxy=lambda: self.egress.url, loads_per_second=options.host_loads_per_second)
         """What all sessions know of the hosts they visit."""
-        rule = EgressRule(allowed_domains=options.allowed_domains, denied_domains=options.denied_domains)
-        self.egress = EgressProxy(rule, route=route_by(options.proxy))
+        self.egress = way_out(options)
         """The only way out of both browsers."""
         way = RightOfWay()
         self._pair = BrowserPair(options, proxy=lambda: self.egress.url, right_of_way=way, clock=clock)

@@ -21,6 +21,7 @@ _OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
 _BRACKETS = {_CLOSE + _OPEN: "] [", _OPEN: "[", _MIDDLE: "][", _CLOSE: "]"}
 _IMITATION = re.compile(rf"\](?=[\[{_OPEN}]c?\d+[\]{_MIDDLE}])")
 _WHITE_SPACE = re.compile(r"\s+")
+_FENCE = re.compile(r"(`{3,})[a-z]*\n(.*)\n\1", re.DOTALL)
 
 
 class _Converter(MarkdownConverter):
@@ -92,6 +93,12 @@ def render_text(pieces: Iterable[str], *, content_type: str) -> str:
     return _fenced(
         text, language="json" if content_type.endswith("json") else "xml" if content_type.endswith("xml") else ""
     )
+
+
+def unfenced(markdown: str) -> str:
+    """Return what stands in the code fence of a document that is no HTML; markdown without one as it is."""
+    found = _FENCE.fullmatch(markdown)
+    return found[2] if found else markdown
 
 
 def _fenced(text: str, *, language: str) -> str:

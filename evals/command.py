@@ -85,7 +85,7 @@ _THINKING: flags.Flags = {
 _SPECULATING: flags.Flags = {
     name: flags.SPECULATING[name] for name in ("max_guesses", "pool_size", "max_memory", "host_rate")
 }
-_BROWSING: flags.Flags = {name: flags.BROWSING[name] for name in ("browser", "locale", "proxy")}
+_BROWSING: flags.Flags = {name: flags.BROWSING[name] for name in ("browser", "egress_host", "locale", "proxy")}
 _REACHING: flags.Flags = {
     name: flags.PERMITTING[name] for name in ("search", "allow_hosts", "allow_domains", "deny_domains")
 }

@@ -34,7 +34,8 @@ async def serve_folder(folder: Path, *, middlewares: Sequence[Middleware] = ()) 
 
     application = web.Application(middlewares=middlewares)
     application.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
+    # A browser that gives up a load ends its handler, and so what a middleware waits for.
+    runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()

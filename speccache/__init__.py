@@ -12,7 +12,7 @@ from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
 from speccache.read_environment import ReadEnvironment
-from speccache.second_level import Found, SecondLevel
+from speccache.second_level import Found, SecondLevel, SharedLevel
 from speccache.speculative_environment import SpeculativeEnvironment
 from speccache.store import Lifetime, Store
 
@@ -29,6 +29,7 @@ __all__ = [
     "Predictor",
     "ReadEnvironment",
     "SecondLevel",
+    "SharedLevel",
     "SpecCacheError",
     "Speculable",
     "SpeculationOptions",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 ValueT = TypeVar("ValueT")
 
@@ -22,10 +22,12 @@ class Found(Generic[ValueT]):
         value: The observation.
         remaining_seconds: For how long it may still be used, where it comes from the second level; None: it was
             observed just now.
+        level: What events call the level that it comes from.
     """
 
     value: ValueT
     remaining_seconds: float | None = None
+    level: str = "shelf"
 
     @property
     def shelved(self) -> bool:
@@ -35,7 +37,7 @@ class Found(Generic[ValueT]):
     @property
     def origin(self) -> str:
         """What events say of where it is from."""
-        return "shelf" if self.shelved else ""
+        return self.level if self.shelved else ""
 
 
 class SecondLevel(Protocol[ValueT]):
@@ -55,6 +57,40 @@ class SecondLevel(Protocol[ValueT]):
 
     def put(self, key: Hashable, value: ValueT, /) -> None:
         """Take up an observation that was made just now, if it is fit to be kept; never raises, never waits."""
+        ...
+
+
+@runtime_checkable
+class SharedLevel(Protocol[ValueT]):
+    """Keeps observations that several workers make, and tells them who is to make which: none is made twice at once.
+
+    It belongs to who opened it; a speculative environment only uses it.
+    """
+
+    @property
+    def target_seconds(self) -> float:
+        """How long a target waits for another worker's observation, before it makes its own."""
+        ...
+
+    @property
+    def ahead_seconds(self) -> float:
+        """How long a speculation does."""
+        ...
+
+    async def claim(self, key: Hashable, /) -> Found[ValueT] | None:
+        """Return what is kept under the key, waiting for a worker that is making it; None: make it, then `release` it.
+
+        Where no other worker makes it, or the level is in trouble, it ends at once: much sooner than an observation
+        takes. Never raises. May be cancelled at any time, and then ends at once.
+        """
+        ...
+
+    def put(self, key: Hashable, value: ValueT, /) -> None:
+        """Take up an observation that was made just now, if it is fit to be kept; never raises, never waits."""
+        ...
+
+    def release(self, key: Hashable, /) -> None:
+        """Let others make it, if this worker was to; after `put` where there is a `put`. Never raises, never waits."""
         ...
 
 

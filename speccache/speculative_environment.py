@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Generic
 
@@ -18,9 +18,10 @@ from speccache.flight import Flights
 from speccache.options import SpeculationOptions
 from speccache.predictor import Predictor
 from speccache.recorder import Recorder
-from speccache.second_level import Found, SecondLevel, look_up
+from speccache.second_level import Found, SecondLevel, SharedLevel
 from speccache.speculator import Speculator
 from speccache.store import Lifetime, Store
+from speccache.supply import Supply
 
 
 class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
@@ -60,15 +61,15 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         urgent: Callable[[], AbstractContextManager[None]] = nullcontext,
         size_of: Callable[[ObservationT], int] = lambda _: 0,
         lifetime_of: Callable[[ObservationT], Lifetime] = lambda _: Lifetime(),
-        second_level: SecondLevel[ObservationT] | None = None,
+        second_level: SecondLevel[ObservationT] | SharedLevel[ObservationT] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._environment = environment
         self._urgent = urgent
         self._size_of = size_of
         self._lifetime_of = lifetime_of
-        self._second_level = second_level
-        self._shelved: set[Hashable] = set()
+        self._supply = Supply(second_level, lifetime_of=lifetime_of)
+        self._origins: dict[Hashable, str] = {}
         self._recorder = Recorder(listener, clock=clock)
         self._trajectory: list[Step[ActionT, ObservationT]] = []
         self._flights: Flights[Found[ObservationT]] = Flights(clock=clock)
@@ -83,7 +84,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
             predictors=predictors,
             deeper=deeper,
             store=self._store,
-            second_level=second_level,
+            supply=self._supply,
             flights=self._flights,
             recorder=self._recorder,
             options=options,
@@ -121,7 +122,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         entry = self._store.take(key)
         if entry is not None:
             await self._environment.adopt(action, entry.value)
-            origin = "shelf" if key in self._shelved else ""
+            origin = self._origins.get(key, "")
             self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds, reason=origin)
             return entry.value
         joined = await self._join(action, key) if self._speculator.is_loading(key) else None
@@ -132,12 +133,16 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
 
     async def _join(self, action: ActionT, key: Hashable) -> Found[ObservationT] | None:
         """Wait for the running load; None where it ends without anything to use: the ordinary path is still there."""
+
+        def peek() -> Awaitable[ObservationT]:
+            return self._environment.peek(action)
+
         hidden_seconds = self._flights.running_seconds(key)
         started_seconds = self._recorder.now()
         self._speculator.hold()
         try:
-            with self._urgent():
-                found = await self._flights.run(key, lambda: self._peek(action, key))
+            with self._urgent(), self._supply.urgent(key):
+                found = await self._flights.run(key, lambda: self._supply.obtain(key, peek))
         except Exception:  # noqa: BLE001 - a speculation is one of the three borders; the speculator counts it
             return None
         finally:
@@ -153,19 +158,14 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         )
         return found
 
-    async def _peek(self, action: ActionT, key: Hashable) -> Found[ObservationT]:
-        found = await look_up(self._second_level, key)
-        return found or Found(value=await self._environment.peek(action))
-
     async def _obtain(self, action: ActionT, key: Hashable) -> ObservationT:
         """Take from the second level what this run knows nothing of; where it is not there, do the action for real."""
         started_seconds = self._recorder.now()
         self._speculator.hold()
         try:
-            found = await look_up(self._second_level, key)
-            if found is None:
-                found = Found(value=await self._environment.step(action))
-            else:
+            with self._supply.urgent(key):
+                found = await self._supply.obtain(key, lambda: self._environment.step(action))
+            if found.shelved:
                 await self._environment.adopt(action, found.value)
         finally:
             self._speculator.release()
@@ -176,16 +176,14 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         return found.value
 
     def _keep(self, key: Hashable, found: Found[ObservationT], load_seconds: float) -> int | None:
-        """Store an observation, on both levels; its size in bytes, or None where it was not kept."""
+        """Store an observation; its size in bytes, or None where it was not kept."""
         value, size_bytes = found.value, self._size_of(found.value)
         lifetime = Lifetime(max_age_seconds=found.remaining_seconds) if found.shelved else self._lifetime_of(value)
         kept = self._store.put(key, value, size_bytes=size_bytes, load_seconds=load_seconds, lifetime=lifetime)
         if found.shelved:
-            self._shelved.add(key)
+            self._origins[key] = found.origin
         else:
-            self._shelved.discard(key)
-            if kept and not lifetime.single_use and self._second_level is not None:
-                self._second_level.put(key, value)
+            self._origins.pop(key, None)
         return size_bytes if kept else None
 
     async def aclose(self) -> None:

@@ -19,8 +19,9 @@ from speccache.options import SpeculationOptions
 from speccache.predictor import Guess, Predictor
 from speccache.recorder import Recorder
 from speccache.schedule import Load, Schedule
-from speccache.second_level import Found, SecondLevel, look_up
+from speccache.second_level import Found
 from speccache.store import Store
+from speccache.supply import Supply
 
 
 class Speculator(Generic[ActionT, ObservationT]):
@@ -31,7 +32,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         predictors: Where guesses come from; they run side by side.
         deeper: Predictors that also guess from observations which are only guessed at; they should be cheap.
         store: Where finished observations go.
-        second_level: What is asked before a guess is loaded; None: nothing.
+        supply: Where an observation comes from that is not stored.
         flights: Where running ones can be joined.
         recorder: Where every decision is recorded.
         options: How much may run.
@@ -50,7 +51,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         predictors: Sequence[Predictor[ActionT, ObservationT]],
         deeper: Sequence[Predictor[ActionT, ObservationT]],
         store: Store[ObservationT],
-        second_level: SecondLevel[ObservationT] | None,
+        supply: Supply[ObservationT],
         flights: Flights[Found[ObservationT]],
         recorder: Recorder,
         options: SpeculationOptions,
@@ -63,7 +64,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         self._predictors = tuple(predictors)
         self._deeper = tuple(deeper)
         self._store = store
-        self._second_level = second_level
+        self._supply = supply
         self._flights = flights
         self._recorder = recorder
         self._options = options
@@ -163,7 +164,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         guess, key = load.guess, load.key
         started_seconds = self._recorder.now()
         try:
-            found = await self._flights.run(key, lambda: self._peek(guess, key))
+            found = await self._flights.run(key, lambda: self._supply.obtain(key, lambda: self._peek(guess, key)))
         except Unspeculable as refusal:
             self._record(EventKind.REFUSE, guess, key, reason=refusal.reason)
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
@@ -184,15 +185,12 @@ class Speculator(Generic[ActionT, ObservationT]):
             facts = {"seconds": seconds, "size_bytes": size_bytes, "reason": found.origin}
             self._record(EventKind.LOAD, load.guess, load.key, **facts)
 
-    async def _peek(self, guess: Guess[ActionT], key: Hashable) -> Found[ObservationT]:
-        found = await look_up(self._second_level, key)
-        if found is not None:
-            return found
+    async def _peek(self, guess: Guess[ActionT], key: Hashable) -> ObservationT:
         # The environment may have moved since the guess was taken; no other task runs between this test and the peek's
         # own first await, so what is stored under the key is what the key names.
         if self._environment.key(guess.action) != key:
             raise Unspeculable("moved-on")
-        return Found(value=await self._environment.peek(guess.action))
+        return await self._environment.peek(guess.action)
 
     def _go_deeper(self) -> None:
         """Once nothing is left to do for the next action, guess the one after from the best observation at hand."""

@@ -25,7 +25,7 @@ from agent.timeline.breakdown import breakdown_of_outcome
 from agent.trace import Trace, default_path
 from agent.veil import Veil
 from agent.wiring import ask as ask_question
-from agent.wiring import checked, open_pool
+from agent.wiring import checked, first_action, open_pool
 from browser.errors import BrowserError
 
 
@@ -48,20 +48,20 @@ class _Telling:
 )
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.")],
-    url: flags.Url,
     given: flags.Flags,
+    url: flags.Url = None,
     trace: flags.TraceFile = None,
     no_trace: flags.NoTrace = False,
     as_json: flags.Json = False,
     verbose: flags.Verbose = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Answer a question from a web site, and say where the time went."""
+    """Answer a question from a web site, or from what a search finds, and say where the time went."""
     with Veil() as veil:
         telling = _Telling(veil=veil, trace=None if no_trace else trace or Path(), verbose=verbose, quiet=quiet)
 
         async def work() -> Outcome:
-            return await _ask(question, checked(url), load_settings(**given), telling)
+            return await _ask(question, checked(url) if url else "", load_settings(**given), telling)
 
         outcome = run(work(), verbose=verbose)
         _show(outcome, as_json=as_json, quiet=quiet)
@@ -69,6 +69,7 @@ def ask(
 
 
 async def _ask(question: str, url: str, settings: Settings, telling: _Telling) -> Outcome:
+    first_action(question, url, settings)  # before a browser is started in vain
     listeners: list[RunListener] = []
     with ExitStack() as stack:
         keeper = stack.enter_context(Keeper(settings))

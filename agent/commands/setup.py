@@ -22,10 +22,15 @@ from agent.targets.weights import install_weights
 from browser.engine.installation import install_browser as install
 
 
-def doctor(browser: flags.Browser = None, base_url: flags.BaseUrl = None, as_json: flags.Json = False) -> None:
+def doctor(
+    browser: flags.Browser = None,
+    egress_host: flags.EgressHost = None,
+    base_url: flags.BaseUrl = None,
+    as_json: flags.Json = False,
+) -> None:
     """Say in plain words what works on this machine, what does not, and what to do about it."""
-    settings = run(_settings(browser=browser, base_url=base_url))
-    checks = run(examine(browser=settings.browser, base_url=settings.base_url))
+    settings = run(_settings(browser=browser, egress_host=egress_host, base_url=base_url))
+    checks = run(examine(browsers=settings.browsers, egress_host=settings.egress_host, base_url=settings.base_url))
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:

@@ -1,4 +1,4 @@
-"""A small language model that guesses the target's next links.
+"""A small language model that guesses the target's next links, and searches.
 
 Invariant: it never disturbs a run. Whatever its model does wrong ends that prediction and is counted.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from agent.errors import ModelError
 from agent.target import Usage
 from agent.targets.prompt import draft_messages
-from browser.action import Action, Visit
-from browser.observation import Observation
+from browser.action import Action, Search, Visit
+from browser.observation import Link, Observation
 from speccache.environment import Step
 from speccache.predictor import Guess
 
@@ -30,6 +30,7 @@ _LEADING = re.compile(
     r"\s*(?:[-*•]\s+)?(?:[A-Za-z][A-Za-z ]{0,30}\d?:\s*)?(?:\d+[.)]\s+)?(?:visit\s+|link\s+)?#?(\d{1,6})\b"
 )
 """A number that begins its line, after a bullet, a label or an ordinal."""
+_SEARCH = re.compile(r"\s*(?:[-*•]\s+)?(?:\d+[.)]\s+)?search\s*:\s*(.+)", re.IGNORECASE)
 
 
 class DraftPredictor:
@@ -51,6 +52,7 @@ class DraftPredictor:
         model: Chat,
         *,
         max_guesses: int = DEFAULT_MAX_GUESSES,
+        searching: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.usage = Usage()
@@ -61,6 +63,7 @@ class DraftPredictor:
         self._question = question
         self._model = model
         self._max_guesses = max_guesses
+        self._searching = searching
         self._clock = clock
 
     @property
@@ -69,33 +72,42 @@ class DraftPredictor:
         return f"draft:{self._model.name}"
 
     async def predict(self, trajectory: Sequence[Step[Action, Observation]], /) -> AsyncGenerator[Guess[Action]]:
-        """Yield links of the last observation, each as soon as the model has written its line.
+        """Yield links of the last observation and searches, each as soon as the model has written its line.
 
         The model reads the current page, not the one the run began with. Lines that name no link of it are skipped.
         """
         page = trajectory[-1].observation
-        if not page.links:
+        if not page.links and not self._searching:
             return
         started = self._clock()
         loaded = [link.number for link in page.links if self.knows(Visit(link.url))]
-        messages = draft_messages(self._question, trajectory, max_guesses=self._max_guesses, loaded=loaded)
-        urls = {link.number: link.url for link in page.links}
-        found: list[str] = []
+        messages = draft_messages(
+            self._question, trajectory, max_guesses=self._max_guesses, loaded=loaded, searching=self._searching
+        )
+        found: list[Action] = []
         try:
             async with self._model.stream(messages) as reply, aclosing(_lines(reply)) as lines:
                 async for line in lines:
-                    url = urls.get(_number(line))
+                    action = self._action(line, page.links)
                     # Lines beyond the last guess are read too: the usage comes after them.
-                    if url is None or url in found or len(found) == self._max_guesses:
+                    if action is None or action in found or len(found) == self._max_guesses:
                         continue
-                    found.append(url)
-                    yield Guess(action=Visit(url), predictor=self.name, rank=len(found), score=1 / len(found))
+                    found.append(action)
+                    yield Guess(action=action, predictor=self.name, rank=len(found), score=1 / len(found))
                 self.usage += reply.usage
         except ModelError as error:
             self.failures += 1
             self.last_error = error
         finally:
             self.seconds += self._clock() - started
+
+    def _action(self, line: str, links: Sequence[Link]) -> Action | None:
+        searched = _SEARCH.match(line) if self._searching else None
+        if searched:
+            query = searched[1].strip().strip("\"'“”*`").strip()
+            return Search(query) if query else None
+        number = _number(line)
+        return next((Visit(link.url) for link in links if link.number == number), None)
 
 
 async def _lines(pieces: AsyncIterator[str]) -> AsyncGenerator[str]:

@@ -15,6 +15,7 @@ from agent.predictors.baselines import FirstPredictor, NonePredictor, RandomPred
 from agent.predictors.draft_predictor import DraftPredictor
 from agent.predictors.rank_predictor import RankPredictor
 from agent.predictors.ranker import LinkRanker
+from agent.predictors.search_predictor import SearchPredictor
 from agent.settings import PredictorName
 from agent.targets.frontier import Trajectory
 from browser.action import Action
@@ -65,6 +66,7 @@ def choose(
     draft: DraftPredictor | None,
     max_guesses: int,
     max_pages: int | None = None,
+    searching: bool = False,
 ) -> Choice:
     """Return the predictors that a name stands for.
 
@@ -74,21 +76,25 @@ def choose(
         ranker: Orders links; shared with the embedded target.
         draft: Asks the draft model; None where there is none.
         max_guesses: How many guesses a turn may take up.
-        max_pages: After so many pages the target will not visit another; None: it may always.
+        max_pages: After so many pages the target, which is the embedded one, will not visit another; None: another
+            target decides.
+        searching: Whether there is a search engine: then the free predictors name searches, too, after all links.
 
     Raises:
         ConfigurationError: The draft model is to guess, and there is none.
     """
     rank = RankPredictor(question, ranker, max_pages=max_pages)
+    walk = None if max_pages is None else ranker
+    searches = [SearchPredictor(question, walk=walk, max_pages=max_pages)] if searching else []
     match name:
         case PredictorName.DEFAULT if draft is not None:
             # The ranker's best starts at once. Its other guesses only fill what the draft model leaves of the cap: were
             # they named first, each better guess of the draft's would have to cancel a load that is under way.
             best = RankPredictor(question, ranker, max_guesses=1, max_pages=max_pages)
             rest = RankPredictor(question, ranker, skip=1, max_pages=max_pages)
-            return Choice(predictors=(best, InTurn(draft, rest)), deeper=(rank,))
+            return Choice(predictors=(best, InTurn(draft, rest, *searches)), deeper=(rank,))
         case PredictorName.DEFAULT | PredictorName.RANK:
-            return Choice(predictors=(rank,), deeper=(rank,))
+            return Choice(predictors=(InTurn(rank, *searches) if searches else rank,), deeper=(rank,))
         case PredictorName.DRAFT if draft is not None:
             return Choice(predictors=(draft,))
         case PredictorName.DRAFT:

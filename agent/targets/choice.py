@@ -14,10 +14,10 @@ from agent.models.reply import Reply
 from agent.target import Answer
 from agent.targets.arguments import Arguments, encodable
 from agent.targets.json_text import objects, whole_object
-from agent.targets.tools import TOOLS, Tool
+from agent.targets.tools import SEARCH_TOOL, TOOLS, Tool
 from browser.action import Action
 
-_BY_NAME = {tool.name: tool for tool in TOOLS}
+_BY_NAME = {tool.name: tool for tool in (*TOOLS, SEARCH_TOOL)}
 
 _REACT_ACTION = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(\w+)", re.MULTILINE | re.IGNORECASE)
 _REACT_INPUT = re.compile(r"^[ \t*]*Action Input[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.IGNORECASE)

@@ -15,9 +15,9 @@ from agent.target import Answer, Decision, Usage
 from agent.targets.choice import Choice, read
 from agent.targets.notebook import Notebook
 from agent.targets.prompt import target_messages
-from agent.targets.tools import ANSWERING_TOOLS, READING_TOOLS, TOOLS, Tool
+from agent.targets.tools import ANSWERING_TOOLS, READING_TOOLS, SEARCH_TOOL, TOOLS, Tool
 from agent.targets.window import fitted, prompt_tokens
-from browser.action import Action, Reading
+from browser.action import Action, Reading, Search
 from browser.observation import Observation
 from speccache.environment import Step
 
@@ -39,6 +39,7 @@ class ModelTarget:
     Args:
         model: The model.
         acting: Whether it may use controls, too; else it is only offered what changes nothing anywhere.
+        searching: Whether there is a search engine it may ask.
         window_tokens: What a request may hold; where the pages seen are more, the oldest are replaced by notes.
         notebook: Where notes are kept; None: one of its own.
         offered: What of the user's own it may use where it may act, in words for the model; see `agent.targets.prompt`.
@@ -51,13 +52,15 @@ class ModelTarget:
         model: Chat,
         *,
         acting: bool = False,
+        searching: bool = False,
         window_tokens: int = WINDOW_TOKENS,
         notebook: Notebook | None = None,
         offered: str = "",
     ) -> None:
         self._model = model
         self._offered = offered if acting else ""
-        self._tools = TOOLS if acting else READING_TOOLS
+        self._acting, self._searching = acting, searching
+        self._tools = (TOOLS if acting else READING_TOOLS) + ((SEARCH_TOOL,) if searching else ())
         self._window_tokens = window_tokens
         self._notebook = notebook or Notebook(model, window_tokens=window_tokens)
 
@@ -131,7 +134,8 @@ class ModelTarget:
 
     def _read(self, reply: Reply) -> Choice:
         choice = read(reply)
-        if self._tools is READING_TOOLS and not isinstance(choice.action, Reading | Answer):
+        is_reading = isinstance(choice.action, Reading | Answer)
+        if not (self._searching if isinstance(choice.action, Search) else self._acting or is_reading):
             raise ModelUnreadable(f"{choice.action} is not among the tools")
         return choice
 

@@ -40,6 +40,7 @@ class ReflexionTarget:
     Args:
         model: Reasons, writes notes and criticises.
         acting: Whether it may use controls, too.
+        searching: Whether there is a search engine it may ask.
         window_tokens: What a request may hold.
         offered: What of the user's own it may use where it may act, in words for the model.
 
@@ -47,13 +48,24 @@ class ReflexionTarget:
     """
 
     def __init__(
-        self, model: Chat, *, acting: bool = False, window_tokens: int = WINDOW_TOKENS, offered: str = ""
+        self,
+        model: Chat,
+        *,
+        acting: bool = False,
+        searching: bool = False,
+        window_tokens: int = WINDOW_TOKENS,
+        offered: str = "",
     ) -> None:
         self._model = model
         self._window_tokens = window_tokens
         self._notebook = Notebook(model, window_tokens=window_tokens)
         self._target = ModelTarget(
-            model, acting=acting, window_tokens=window_tokens, notebook=self._notebook, offered=offered
+            model,
+            acting=acting,
+            searching=searching,
+            window_tokens=window_tokens,
+            notebook=self._notebook,
+            offered=offered,
         )
 
     @property

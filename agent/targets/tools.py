@@ -1,6 +1,7 @@
 """The tools a model acts with: how they are described to it, and what its arguments make of them.
 
-Invariant: a kind of action is one row in `TOOLS`; schema, prompt and the reading of replies all come from it.
+Invariant: a kind of action is one row in `TOOLS`, or `SEARCH_TOOL`; schema, prompt and the reading of replies come from
+it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from browser.action import (
     More,
     Press,
     Scroll,
+    Search,
     Select,
     SwitchTab,
     Type,
@@ -196,6 +198,14 @@ TOOLS = (
 
 READING_TOOLS = tuple(tool for tool in TOOLS if tool.name in ("visit", "back", "forward", "more", "find", "answer"))
 """Those that change nothing anywhere: what a model is offered unless a person lets it act."""
+
+SEARCH_TOOL = Tool(
+    name="search",
+    purpose="Ask the search engine. Its results are links, to be visited by their numbers.",
+    parameters={"query": _string("A few words, or the name of what is sought.")},
+    build=lambda arguments: Search(filled(arguments, "query")),
+)
+"""What a model is offered beside the others where there is a search engine."""
 
 ANSWERING_TOOLS = tuple(tool for tool in TOOLS if tool.name == "answer")
 """What is left when no page can be opened any more."""

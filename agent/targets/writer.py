@@ -16,6 +16,7 @@ from agent.predictors.embedding import Embedder
 from agent.support import supports
 from agent.target import Answer, Decision, Target
 from agent.targets.quote import Quote, best_quotes
+from agent.targets.walk import pages_read
 from browser.action import Action
 from browser.observation import Observation
 from speccache.environment import Step
@@ -71,8 +72,7 @@ class WriterTarget:
     ) -> Decision:
         if not isinstance(decision.action, Answer):
             return decision
-        documents = [step.observation.document for step in trajectory]
-        quotes = await best_quotes(question, documents, self._embedder, limit=PASSAGES)
+        quotes = await best_quotes(question, pages_read(trajectory), self._embedder, limit=PASSAGES)
         if not quotes:
             return decision
         reply = await self._model.complete(_messages(question, quotes))

@@ -27,6 +27,10 @@ _KNOWN_RECORDS = frozenset(EventKind) | {
     "call",
 }
 _GUESSES = {"refuse": "refused", "known": "known", "fail": "failed"}
+_ORIGINS = {
+    "shelf": "the shelf, kept by an earlier run",
+    "shared": "the shared cache, kept by another run or loaded by one just then",
+}
 _ENDS = {"load": "was ready", "cancel": "was given up", "refuse": "was not kept", "fail": "failed"}
 
 
@@ -77,8 +81,9 @@ def _waiting(phase: Phase) -> Bar:
     facts |= {"problem": seen.text("problem"), "readiness": seen.text("readiness")}
     if phase.how and phase.how.name in ("hit", "join") and phase.how.number("seconds"):
         facts["the load took"] = lasting(phase.how.number("seconds"))
-    if phase.how and phase.how.text("reason") == "shelf":
-        facts["came from"] = "the shelf, kept by an earlier run"
+    origin = _ORIGINS.get(phase.how.text("reason")) if phase.how else None
+    if origin is not None:
+        facts["came from"] = origin
     return _of_phase(kind, phase, brief(seen.text("url")) or brief(seen.text("action")), facts)
 
 

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from itertools import count
 from pathlib import Path, PurePosixPath
+from secrets import token_hex
 from types import TracebackType
 
 from browser.errors import BrowserError
@@ -74,6 +75,10 @@ class Quarantine:
         if folder is None:
             raise BrowserError("the quarantine is not open", hint="Use it as `async with Quarantine() as quarantine:`.")
         return folder
+
+    def place_for_arrival(self) -> Path:
+        """Name a file that is not there, for one on its way here from another machine."""
+        return self.folder / f".{token_hex(8)}.part"
 
     def admit(self, file: Path, name: str) -> Path:
         """Move a file here under a safe form of its name; this call touches the disk.

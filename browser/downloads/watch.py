@@ -61,14 +61,18 @@ class Downloads:
         context: The session's pages.
         session: A CDP session with their browser.
         quarantine: Where the files are put.
+        from_afar: Whether the browser is on another machine, whose files have to be sent here.
 
     Resource handling: owns a task for each file under way, and the CDP session; close it with `aclose()`.
     """
 
-    def __init__(self, context: BrowserContext, session: CDPSession, quarantine: Quarantine) -> None:
+    def __init__(
+        self, context: BrowserContext, session: CDPSession, quarantine: Quarantine, *, from_afar: bool = False
+    ) -> None:
         self._context = context
         self._session = session
         self._quarantine = quarantine
+        self._from_afar = from_afar
         self._wanted: LoadOptions | None = None
         self._rows: OrderedDict[str, _Row] = OrderedDict()
         self._arrivals: dict[asyncio.Task[Download], _Arrival] = {}
@@ -76,11 +80,11 @@ class Downloads:
         self._news = asyncio.Event()
 
     @classmethod
-    async def attach(cls, context: BrowserContext, quarantine: Quarantine) -> Downloads:
+    async def attach(cls, context: BrowserContext, quarantine: Quarantine, *, from_afar: bool = False) -> Downloads:
         """Begin to watch the pages of a context that accepts downloads."""
         assert context.browser is not None  # noqa: S101 - only contexts that are a whole profile have none
         session = await context.browser.new_browser_cdp_session()
-        downloads = cls(context, session, quarantine)
+        downloads = cls(context, session, quarantine, from_afar=from_afar)
         session.on("Browser.downloadWillBegin", downloads._on_begin)
         session.on("Browser.downloadProgress", downloads._on_progress)
         # That is all it changes: the browser tells how far downloads are, those of every context.
@@ -188,11 +192,13 @@ class Downloads:
 
     async def _arrive(self, arrival: _Arrival) -> Download:
         transfer, options = arrival.transfer, arrival.options
-        came = _announced(transfer)
+        came, sent = _announced(transfer), self._quarantine.place_for_arrival()
         try:
             async with asyncio.timeout(options.download_seconds):
-                file = await transfer.path()
-            return await asyncio.to_thread(self._admitted, came, Path(file), options)
+                if self._from_afar:
+                    await transfer.save_as(sent)
+                file = sent if self._from_afar else Path(await transfer.path())
+            return await asyncio.to_thread(self._admitted, came, file, options)
         except PlaywrightError:
             if arrival.too_large:
                 return _too_large(came, arrival.size_bytes, options)
@@ -203,6 +209,7 @@ class Downloads:
             return replace(came, problem=f"could not be put away: {error.strerror}")
         finally:
             self._break_off(transfer)  # no effect on one that is whole
+            sent.unlink(missing_ok=True)
 
     def _admitted(self, came: Download, file: Path, options: LoadOptions) -> Download:
         size_bytes = file.stat().st_size

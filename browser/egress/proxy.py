@@ -1,4 +1,6 @@
-"""The only way out for the pool's browsers: a proxy on loopback that dials what `EgressRule` lets pass.
+"""The only way out for the pool's browsers: a proxy that dials what `EgressRule` lets pass.
+
+It listens on loopback, or where browsers on other machines reach it, and then lets in nobody else; see `door`.
 
 Checks of URLs in the browser see names, not addresses, and not every way: redirects, frames, sockets and pop-ups go
 round them. All of these connect, and a connection goes through here. TLS stays end to end: the proxy sees host and
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
@@ -25,10 +27,11 @@ from typing import Self
 from yarl import URL
 
 from browser.egress.connection import Connect, Connection, closing, connect, copy, until_one_ends
+from browser.egress.door import Door, own_address
 from browser.egress.request import MAX_HEAD_BYTES, EgressRequest, read_request
 from browser.egress.rule import EgressRule, is_public
 from browser.egress.upstream import Route, Upstream, UpstreamFailed
-from browser.errors import AddressRefused
+from browser.errors import AddressRefused, LaunchFailed
 from browser.reading.failure import describe
 from speccache.store import Store
 
@@ -40,6 +43,9 @@ REFUSAL = (
 
 A plain request gets none (ERR_EMPTY_RESPONSE): a browser would take an answer for the server's, and show it as a page.
 """
+
+LOOPBACK = "127.0.0.1"
+"""Where browsers of this machine reach it."""
 
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _MAX_FAILURES = 1024
@@ -94,6 +100,8 @@ class EgressProxy:
         connect: What dials.
         route: Which other proxy a URL is reached through. That one looks the name up, so only what the name or a
             literal address says by itself is judged then.
+        host: An address of this machine, at which it listens.
+        guests: Other machines that may use it, by name or address.
     """
 
     def __init__(
@@ -103,9 +111,13 @@ class EgressProxy:
         limits: EgressLimits | None = None,
         connect: Connect = connect,
         route: Route = lambda _: None,
+        host: str = LOOPBACK,
+        guests: Collection[str] = (),
     ) -> None:
         self.rule = rule
         self._route = route
+        self._host = host
+        self._door = None if host == LOOPBACK else Door({host, *guests})
         self._limits = limits or EgressLimits()
         self._connect = connect
         self._server: asyncio.Server | None = None
@@ -117,7 +129,8 @@ class EgressProxy:
     @property
     def url(self) -> str:
         """The address browsers are given."""
-        return f"http://127.0.0.1:{self._port}"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
 
     def failure(self, url: str) -> str | None:
         """Say in a sentence why the last connection to a URL's host and port was not made; None where it was."""
@@ -134,7 +147,14 @@ class EgressProxy:
         )
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
+        self._host = await own_address(self._host)
+        try:
+            self._server = await asyncio.start_server(self._accept, self._host, 0, limit=MAX_HEAD_BYTES)
+        except OSError as error:
+            raise LaunchFailed(
+                f"the browsers' proxy cannot listen at {self._host}: {error.strerror}",
+                hint="Give --egress-host an address of this machine.",
+            ) from error
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -167,7 +187,8 @@ class EgressProxy:
         with suppress(OSError):  # one side broke off, or ran out of time: nobody is left to be told
             async with closing(client, flush_seconds=self._limits.idle_seconds):
                 async with asyncio.timeout(self._limits.head_seconds):
-                    request = await read_request(client.reader)
+                    welcome = self._door is None or await self._door.admits(client.writer.get_extra_info("peername")[0])
+                    request = await read_request(client.reader) if welcome else None
                 if request is not None:
                     await self._answer(request, client)
 

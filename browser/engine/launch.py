@@ -55,6 +55,15 @@ class LaunchOptions:
     close_seconds: float = 5.0
 
 
+def flags(*, background: bool) -> list[str]:
+    """Return what a Chromium is to be told on its command line.
+
+    Args:
+        background: Whether pages are loaded ahead in it.
+    """
+    return list(_BACKGROUND_FLAGS if background else _FLAGS)
+
+
 async def launch(
     driver: RunningDriver, *, options: LaunchOptions, background: bool, proxy: str | None, now_seconds: float
 ) -> RunningBrowser:
@@ -84,7 +93,7 @@ async def launch(
                     executable_path=chromium.executable,
                     headless=not headed,
                     chromium_sandbox=sandbox,
-                    args=list(_BACKGROUND_FLAGS if background else _FLAGS),
+                    args=flags(background=background),
                     proxy={"server": proxy} if proxy else None,
                     timeout=options.launch_seconds * 1000,
                     handle_sigint=False,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from playwright.async_api import Error, Playwright
@@ -47,13 +48,7 @@ async def probe(chromium: Chromium, *, sandbox: bool = False, timeout_seconds: f
     Raises:
         LaunchFailed: It did not start, or did not load the page in time.
     """
-    folder = RunFolder()
-    driver = Driver(folder.path, start_seconds=timeout_seconds, close_seconds=_CLOSE_SECONDS)
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(asyncio.to_thread, folder.remove)
-        await asyncio.to_thread(folder.make)
-        stack.push_async_callback(asyncio.to_thread, folder.end_processes)
-        stack.push_async_callback(driver.aclose)
+    async with passing_driver(timeout_seconds=timeout_seconds) as driver:
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await _tried((await driver.running()).playwright, chromium, sandbox=sandbox)
@@ -61,6 +56,23 @@ async def probe(chromium: Chromium, *, sandbox: bool = False, timeout_seconds: f
             raise LaunchFailed(f"{chromium.executable} did not load a page in {timeout_seconds:g} s") from error
         except Error as error:
             raise LaunchFailed(f"{chromium.executable} does not start: {_reason(error)}") from error
+
+
+@asynccontextmanager
+async def passing_driver(*, timeout_seconds: float) -> AsyncIterator[Driver]:
+    """Have a driver for the length of the block, after which nothing of it is left.
+
+    Args:
+        timeout_seconds: How long its start may take.
+    """
+    folder = RunFolder()
+    driver = Driver(folder.path, start_seconds=timeout_seconds, close_seconds=_CLOSE_SECONDS)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(asyncio.to_thread, folder.remove)
+        await asyncio.to_thread(folder.make)
+        stack.push_async_callback(asyncio.to_thread, folder.end_processes)
+        stack.push_async_callback(driver.aclose)
+        yield driver
 
 
 async def _tried(playwright: Playwright, chromium: Chromium, *, sandbox: bool) -> Probe:

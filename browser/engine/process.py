@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -25,6 +26,14 @@ from browser.session.identity import Identity
 __all__ = ["BrowserProcess", "LaunchOptions"]
 
 
+class Opener(Protocol):
+    """Opens a browser, as `launch` does; raises `LaunchFailed`, or `BrowserNotFound`."""
+
+    async def __call__(
+        self, driver: RunningDriver, *, options: LaunchOptions, background: bool, proxy: str | None, now_seconds: float
+    ) -> RunningBrowser: ...
+
+
 class BrowserProcess:
     """A Chromium process that is there when asked for.
 
@@ -33,6 +42,7 @@ class BrowserProcess:
         options: How it is started.
         background: Whether it only runs on processor time that nobody else wants.
         proxy: Gives the address of the proxy that all its requests go through; None: none of ours.
+        opener: What starts it, or connects to one that somebody else has started.
         clock: Where the time comes from, in seconds.
 
     Resource handling: owns the process, and those it replaced until their last slots are given back; close it with
@@ -46,10 +56,12 @@ class BrowserProcess:
         options: LaunchOptions,
         background: bool = False,
         proxy: Callable[[], str | None] = lambda: None,
+        opener: Opener = launch,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._driver = driver
         self._proxy = proxy
+        self._opener = opener
         self._options = options
         self._background = background
         self._clock = clock
@@ -95,6 +107,7 @@ class BrowserProcess:
                     service_workers="block",
                     accept_downloads=not self._background,
                     extra_http_headers=dict(headers),
+                    proxy={"server": home.proxy} if home.proxy else None,
                 )
         except (PlaywrightError, TimeoutError) as error:
             await self.suspect(home)
@@ -185,10 +198,10 @@ class BrowserProcess:
         return await self._launch_by(await self._driver.running())
 
     async def _launch_by(self, driver: RunningDriver) -> RunningBrowser:
-        home = await launch(
+        home = await self._opener(
             driver, options=self._options, background=self._background, proxy=self._proxy(), now_seconds=self._clock()
         )
-        if self._background and not self._urgent:
+        if self._background and not self._urgent and home.main is not None:
             await asyncio.to_thread(lower, home.main.pid)
         return home
 
@@ -199,8 +212,8 @@ class BrowserProcess:
 
     @property
     def groups(self) -> Sequence[int]:
-        """The process groups of all that run."""
-        return [home.main.pid for home in self.browsers]
+        """The process groups of all that run on this machine."""
+        return [home.main.pid for home in self.browsers if home.main is not None]
 
     @contextmanager
     def urgent(self) -> Iterator[None]:
@@ -217,7 +230,7 @@ class BrowserProcess:
 
     def _reschedule(self, change: Callable[[int], None]) -> None:
         """Change the priority beside the event loop, in the order of the calls; nobody waits for it."""
-        if self.browsers:
+        if self.groups:
             turn = _in_turn(self._rescheduling, change, self.groups)
             self._rescheduling = asyncio.create_task(turn, name="reschedule")
 

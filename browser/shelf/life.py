@@ -38,8 +38,10 @@ def shelf_seconds(observation: Observation, *, now_seconds: float) -> float:
 
 
 def _is_whole(document: Document) -> bool:
-    found = document.status is not None and 200 <= document.status < 300
-    return found and document.problem is None and not document.incidents
+    came = document.status is not None and 200 <= document.status < 300
+    # What a search found is marked so for this run alone, whose user named the engine.
+    is_found = any(link.found for link in document.links)
+    return came and document.problem is None and not document.incidents and not is_found
 
 
 def _is_public(document: Document) -> bool:

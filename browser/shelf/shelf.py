@@ -10,31 +10,20 @@ import asyncio
 import logging
 import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Collection, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from browser.action import Visit
-from browser.address import check_address
-from browser.errors import AddressRefused
-from browser.observation import Document, Observation
-from browser.session.cookies import ANONYMOUS
+from browser.observation import Observation
+from browser.shelf.admission import Admission
+from browser.shelf.codec import decode, encode
 from browser.shelf.file import ShelfFile, is_busy, is_damaged, set_aside
-from browser.shelf.life import shelf_seconds
-from browser.speculation.gate import address_refusal
 from speccache.second_level import Found
 
 logger = logging.getLogger(__name__)
-
-_OBSERVATIONS = TypeAdapter(Observation)
-# JSON and zlib, not pickle: a file that somebody else has written may show a wrong page, but can run nothing.
-_UNREADABLE = (zlib.error, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,18 +73,14 @@ class Shelf:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._path = path
-        self._name_of = name_of
-        self._named_hosts = frozenset(named_hosts)
+        self._admission = Admission(name_of, part_chars=part_chars, named_hosts=named_hosts)
         self._options = options
         self._clock = clock
-        # Another release may read the same page otherwise.
-        self._edition = f"{version('speccache')}/{part_chars}"
         self._reads = ThreadPoolExecutor(1, thread_name_prefix="shelf-read")
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="shelf-write")
         self._reader: ShelfFile | None = None
         self._writer: ShelfFile | None = None
         self._usable = False
-        self._personal = False
 
     @property
     def patience_seconds(self) -> float:
@@ -115,40 +100,19 @@ class Shelf:
 
     async def get(self, key: Hashable, /) -> Found[Observation] | None:
         """Return the page under the key while it is fresh, as an anonymous visitor saw it."""
-        name = str(key)
-        if not self._is_anonymous(name) or not self._usable:
+        name = self._admission.name(key)
+        if name is None or not self._usable:
             return None
-        found = await asyncio.wrap_future(self._reads.submit(self._read, self._row_key(name)))
-        return found if found is not None and self._may_open(found.value.document) else None
+        found = await asyncio.wrap_future(self._reads.submit(self._read, name))
+        return found if found is not None and self._admission.may_show(found.value) else None
 
     def put(self, key: Hashable, observation: Observation, /) -> None:
         """Write the page behind the run's back, if any later anonymous visitor may be shown it."""
-        name, now_seconds = str(key), self._clock()
-        lifetime_seconds = shelf_seconds(observation, now_seconds=now_seconds)
-        if not self._is_anonymous(name) or not self._usable or lifetime_seconds <= 0:
-            return
-        # The load may have brought cookies: then the page has another name by now, and may show what only this visitor
-        # is to see.
-        if self._name_of(Visit(observation.document.requested_url)) == name:
-            self._do(self._write, self._row_key(name), observation, now_seconds + lifetime_seconds)
-
-    def _is_anonymous(self, name: str) -> bool:
-        url, _, rest = name.partition(" ")
-        # A browser that was once given a name and password sends them along with all later requests, and no key tells.
-        self._personal = self._personal or address_refusal(url, page_url=url) == "credentials"
-        return not self._personal and rest.startswith(f"{ANONYMOUS} ")
-
-    def _may_open(self, document: Document) -> bool:
-        """Tell whether this run may see the page: another one may have named more private hosts."""
-        try:
-            for url in (document.requested_url, document.url):
-                check_address(url, named_hosts=self._named_hosts)
-        except AddressRefused:
-            return False
-        return True
-
-    def _row_key(self, name: str) -> str:
-        return f"{self._edition} {name}"
+        now_seconds = self._clock()
+        lifetime_seconds = self._admission.keep_seconds(key, observation, now_seconds=now_seconds)
+        name = self._admission.name(key)
+        if name is not None and self._usable and lifetime_seconds > 0:
+            self._do(self._write, name, observation, now_seconds + lifetime_seconds)
 
     def _open(self) -> None:
         try:
@@ -180,11 +144,11 @@ class Shelf:
             row = self._reader.get(key)
             if row is None:
                 return None
-            value = _OBSERVATIONS.validate_json(zlib.decompress(row.body))
+            value = decode(row.body)
         except sqlite3.Error as error:
             self._do(self._give_up, error)
             return None
-        except _UNREADABLE:
+        except ValueError:
             return None  # as if it were not there: it is loaded, and written anew
         self._do(self._touch, key)
         return Found(value=value, remaining_seconds=row.remaining_seconds)
@@ -197,11 +161,11 @@ class Shelf:
         if self._writer is None or not self._usable:
             return
         try:
-            body = zlib.compress(_OBSERVATIONS.dump_json(observation))
+            body = encode(observation)
             self._writer.put(key, body, lifetime_seconds=expires_seconds - self._clock())
         except sqlite3.Error as error:
             self._give_up(error)
-        except _UNREADABLE:
+        except ValueError:
             logger.debug("not kept, since it is no valid Unicode: %r", key)
 
     def _touch(self, key: str) -> None:

@@ -1,7 +1,7 @@
 """The two browsers of a pool, with their driver and the folder for their temporary files: what is opened and closed.
 
-Invariant: what real actions use and what loads ahead never share a browser; and when the pair is closed, nothing of it
-is left, neither a process nor a file.
+Invariant: what real actions use and what loads ahead never share a browser or, elsewhere, a connection to one; and when
+the pair is closed, nothing of it is left, neither a process nor a file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from functools import partial
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -20,6 +21,8 @@ from browser.engine.process import BrowserProcess
 from browser.engine.run_folder import RunFolder
 from browser.engine.running_browser import RunningBrowser
 from browser.errors import BrowserError, LaunchFailed, SlotCrashed
+from browser.remote.connecting import briefly
+from browser.remote.fleet import Fleet, fleets
 from browser.session.identity import Identity
 from browser.slots.errands import Errands
 from browser.slots.pool_options import PoolOptions
@@ -61,15 +64,19 @@ class BrowserPair:
         self._driver = Driver(
             self._folder.path, start_seconds=launch.launch_seconds, close_seconds=launch.close_seconds
         )
-        self._foreground = BrowserProcess(self._driver, options=launch, proxy=proxy, clock=clock)
-        self._background = BrowserProcess(self._driver, options=launch, background=True, proxy=proxy, clock=clock)
+        process = partial(BrowserProcess, self._driver, options=launch, proxy=proxy, clock=clock)
+        self._foreground: BrowserProcess | Fleet = process()
+        self._background: BrowserProcess | Fleet = process(background=True)
+        if options.endpoints:
+            elsewhere = fleets(options.endpoints, partial(process, options=briefly(launch)))
+            self._foreground, self._background = elsewhere.foreground, elsewhere.background
 
     async def start(self) -> None:
         """Start the browser for real actions: a machine without one says so before anything is asked.
 
         Raises:
             BrowserNotFound: There is no Chromium on this machine.
-            LaunchFailed: It does not start.
+            LaunchFailed: It does not start, or none of those elsewhere can be used.
         """
         self._stack.push_async_callback(asyncio.to_thread, self._folder.remove)
         try:
@@ -175,7 +182,7 @@ class BrowserPair:
         """Give what loads ahead the priority of a real action."""
         return self._background.urgent()
 
-    def _process_of(self, slot: Slot) -> BrowserProcess:
+    def _process_of(self, slot: Slot) -> BrowserProcess | Fleet:
         return self._foreground if slot.guard is None else self._background
 
     @property

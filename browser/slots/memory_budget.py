@@ -92,7 +92,8 @@ class MemoryBudget:
         """Measure the browsers now; their PSS together, in bytes."""
         opened, browsers = self._opened, list(self._browsers())
         for home in browsers:
-            home.wear.size_bytes = await asyncio.to_thread(pss_bytes, home.main.pid)
+            if home.main is not None:  # what another machine can bear is not for this one to measure
+                home.wear.size_bytes = await asyncio.to_thread(pss_bytes, home.main.pid)
         self._opened -= opened
         self.measured_bytes = sum(home.wear.size_bytes for home in browsers)
         self._changed()

@@ -11,6 +11,7 @@ from pathlib import Path
 from browser.egress.upstream import Upstream
 from browser.engine.launch import LaunchOptions
 from browser.engine.recycling import RecyclingLimits
+from browser.remote.endpoint import Endpoint
 from browser.session.identity import Identity
 
 
@@ -33,6 +34,8 @@ class PoolOptions:
         allowed_domains: The only domains that are reached, with all below them; empty: any.
         denied_domains: Domains that are never reached, nor any below them.
         downloads: A folder of the user's own for files that pages give; None: a temporary one, gone with the pool.
+        endpoints: Browsers elsewhere that are used instead of this machine's; empty: none.
+        egress_host: The address of this machine at which these reach its egress proxy; None: loopback.
         launch: How the browsers are started.
         recycling: How long slots and browsers serve.
     """
@@ -49,5 +52,7 @@ class PoolOptions:
     allowed_domains: tuple[str, ...] = ()
     denied_domains: tuple[str, ...] = ()
     downloads: Path | None = None
+    endpoints: tuple[Endpoint, ...] = ()
+    egress_host: str | None = None
     launch: LaunchOptions = field(default_factory=LaunchOptions)
     recycling: RecyclingLimits = field(default_factory=RecyclingLimits)

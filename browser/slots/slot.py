@@ -116,6 +116,6 @@ async def furnish(
         slot.sender = HeaderSender(context, identity.headers)
         await slot.sender.install(page)
     if guard is None:
-        slot.downloads = await Downloads.attach(context, quarantine)
+        slot.downloads = await Downloads.attach(context, quarantine, from_afar=home.main is None)
     page.on("crash", lambda _: setattr(slot, "crashed", True))
     return slot

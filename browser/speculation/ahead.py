@@ -7,7 +7,7 @@ loaded ahead; what it stores itself becomes the session's only when it is adopte
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from browser.acting.allowance import Allowance
@@ -41,16 +41,25 @@ class Ahead:
         owner: Whose slots they are.
         load_options: Limits of one load.
         allowance: What is taken out of the pages.
+        read: Reads a page further, as the environment does.
     """
 
     def __init__(
-        self, pool: BrowserPool, holding: Holding, *, owner: Hashable, load_options: LoadOptions, allowance: Allowance
+        self,
+        pool: BrowserPool,
+        holding: Holding,
+        *,
+        owner: Hashable,
+        load_options: LoadOptions,
+        allowance: Allowance,
+        read: Callable[[Document], Document],
     ) -> None:
         self._pool = pool
         self._holding = holding
         self._owner = owner
         self._load_options = load_options
         self._allowance = allowance
+        self._read = read
         self._left: OrderedDict[int, _Left] = OrderedDict()
 
     def storage_name(self, url: str) -> str:
@@ -87,7 +96,7 @@ class Ahead:
             raise Unspeculable("unguarded")
         guard.arm(url)
         loaded = await self._pool.load(slot, url, options=self._load_options)
-        document = self._allowance.masked_document(loaded)
+        document = self._read(self._allowance.masked_document(loaded))
         self._pool.courtesy.observe(document)
         reason = await guard.verdict() or unkeepable(document)
         if reason is not None:

@@ -40,6 +40,13 @@ class Courtesy:
         """Say why nothing may be loaded ahead from here now; None if it may. What is not known yet is not allowed."""
         return self._politeness.refusal(url) or self._robots.known(url)
 
+    async def forbids(self, url: str) -> str | None:
+        """Say the same of the site's rules alone, once they are known: they are fetched where they are not there.
+
+        Cancellation: takes this caller out.
+        """
+        return await self._robots.refusal(url)
+
     @contextmanager
     def load(self, url: str) -> Iterator[None]:
         """Count one load ahead while it runs.

@@ -8,11 +8,12 @@ nothing about it (address, text, attributes) hints at an effect. A refusal costs
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from yarl import URL
 
-from browser.address import is_private, same_site
-from browser.observation import Link
+from browser.address import is_private, page_key, same_site
+from browser.observation import Link, Observation
 
 _LOGOUT = r"log-?_?(out|off)|sign-?_?(out|off)|end-?session|deconnexion|abmelden|cerrar-?sesion"
 _DESTROY = r"delete|remove|destroy|erase|trash|purge|loeschen|supprimer|eliminar|borrar"
@@ -74,18 +75,49 @@ def refusal(link: Link, *, page_url: str) -> str | None:
 
     Args:
         link: A visible link, as read from the page.
-        page_url: The page it stands on; speculation stays on its site.
+        page_url: The page it stands on; speculation stays on its site, unless a search found the link.
 
     Returns:
         A short, stable reason by which refusals are counted, or None if the link may be opened.
     """
     by_text = next(filter(None, (_text_refusal(name.strip()) for name in link.names)), None)
-    return _address_refusal(link.url, page_url) or _attribute_refusal(link) or by_text
+    # The user asked for what the web holds, so a result counts as standing on its own site.
+    by_address = _address_refusal(link.url, link.url if link.found else page_url)
+    return by_address or _attribute_refusal(link) or by_text
 
 
 def address_refusal(url: str, *, page_url: str) -> str | None:
     """Say why an address without a link to look at (a redirect, a guess by URL) must not be opened ahead of time."""
     return _address_refusal(url, page_url)
+
+
+def departure_refusal(url: str, *, asked_url: str) -> str | None:
+    """Say why a load of one address must not go on to, or end at, another; what was asked for was let through."""
+    return None if page_key(url) == page_key(asked_url) else _address_refusal(url, asked_url)
+
+
+def visit_refusal(
+    url: str, *, here: Observation, pages: Iterable[Observation], must_be_linked: bool, found: bool
+) -> str | None:
+    """Say why a page must not be opened ahead of time, by all links to it that were seen.
+
+    Args:
+        url: The page.
+        here: Where it was guessed.
+        pages: Pages whose links count; one that speaks against it is enough.
+        must_be_linked: Whether one of them must link to it; else the address is judged by itself where none does.
+        found: Whether a search found it.
+    """
+    key = page_key(url)
+    reasons = [
+        refusal(link, page_url=url if found else page.url)
+        for page in pages
+        for link in page.links
+        if page_key(link.url) == key
+    ]
+    if not reasons:
+        reasons = [_address_refusal(url, url if found else here.url), "not-a-link" if must_be_linked else None]
+    return next(filter(None, reasons), None)
 
 
 def _address_refusal(url: str, page_url: str) -> str | None:

@@ -18,7 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.address import same_site
 from browser.slots.right_of_way import RightOfWay
-from browser.speculation.gate import address_refusal
+from browser.speculation.gate import departure_refusal
 
 GUARD_SCRIPT = files("browser.speculation").joinpath("guard.js").read_text(encoding="utf-8")
 """Init script of every guarded page's context: takes away the ways out that the page's CDP session does not see."""
@@ -119,7 +119,7 @@ class Guard:
             return None
         if paused.get("frameId") != self._main_frame and not same_site(request["url"], self._url):
             return _FOREIGN_FRAME
-        return address_refusal(request["url"] + request.get("urlFragment", ""), page_url=self._url)
+        return departure_refusal(request["url"] + request.get("urlFragment", ""), asked_url=self._url)
 
     async def aclose(self) -> None:
         """Wait for the last answers; the session goes with its page."""

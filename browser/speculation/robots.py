@@ -23,6 +23,9 @@ from speccache.store import Lifetime, Store
 PRODUCT_TOKEN = "SpecCache"  # noqa: S105 - RFC 9309 calls the name by which a robots.txt knows a robot a token
 """The name under which a site can address speculation: `User-agent: SpecCache`."""
 
+UNKNOWN = "robots-unknown"
+"""Why nothing is loaded ahead from a site whose rules are not there yet."""
+
 _USER_AGENT = f"{PRODUCT_TOKEN} (reads robots.txt before a person's browser agent loads pages ahead)"
 _NOTHING_ALLOWED = "User-agent: *\nDisallow: /"
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -88,7 +91,7 @@ class Robots:
             ValueError: The URL is not absolute.
         """
         entry = self._rules.get(_origin(url))
-        return "robots-unknown" if entry is None else _refusal(entry.value, url)
+        return UNKNOWN if entry is None else _refusal(entry.value, url)
 
     async def refusal(self, url: str) -> str | None:
         """Say why a URL must not be loaded ahead, after a fetch of the rules where there are none; None if it may be.

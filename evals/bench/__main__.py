@@ -58,6 +58,14 @@ def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     _show(run(hit(pairs=pairs), verbose=True), as_json=as_json)
 
 
+@app.command("mcp")
+def mcp_command(pairs: Pairs = 32, as_json: flags.Json = False) -> None:
+    """Measure how long a scripted MCP client waits for pages against the same server without loading ahead."""
+    from evals.bench.mcp_client import mcp_client  # noqa: PLC0415 - needs the extra `mcp`
+
+    _show(run(mcp_client(pairs=pairs), verbose=True), as_json=as_json)
+
+
 app.command("navigate")(navigate_command)
 
 

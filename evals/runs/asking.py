@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.errors import AgentError
 from agent.events import RunListener
@@ -23,7 +24,7 @@ from agent.settings import Settings
 from agent.targets.pacing import PacedTarget
 from agent.trace import Trace
 from agent.wiring import answer
-from browser.action import Visit
+from browser.action import Action, Visit
 from browser.errors import BrowserError
 from browser.pool import BrowserPool
 from evals.runs.mode import Mode, mind_of, settings_of
@@ -33,6 +34,9 @@ from evals.runs.step_log import StepLog
 from evals.scoring import Judge, score
 from evals.suites.item import Item
 from evals.targets import GoldTarget
+
+if TYPE_CHECKING:
+    from browser.shared_cache.link import CacheLink
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +55,7 @@ class Asker:
         embedder: Remembers the vectors of link texts, over all questions.
         judge: Judges answers; None: nobody does.
         traces: The folder for traces; None: none are kept.
+        link: The connection to the shared cache, over all questions; None: there is none.
     """
 
     plan: Plan
@@ -60,15 +65,16 @@ class Asker:
     embedder: Embedder
     judge: Judge | None = None
     traces: Path | None = None
+    link: CacheLink | None = None
 
-    async def ask(self, item: Item, mode: Mode, *, order: int, known_way: Sequence[str] = ()) -> Record:
+    async def ask(self, item: Item, mode: Mode, *, order: int, known_way: Sequence[Action] = ()) -> Record:
         """Ask a question in a mode.
 
         Args:
             item: The question.
             mode: The mode.
             order: Which of the question's modes it is, from 1.
-            known_way: The addresses the target visits, without that of the site; only the oracle is told.
+            known_way: What the target does, the addresses without that of the site; only the oracle is told.
         """
         log = StepLog()
         record = self._blank(item, mode, order)
@@ -103,7 +109,7 @@ class Asker:
     def _base(self, item: Item) -> str:
         return self.addresses[item.site] if item.site else ""
 
-    async def _run(self, item: Item, mode: Mode, log: StepLog, known_way: Sequence[str]) -> Outcome:
+    async def _run(self, item: Item, mode: Mode, log: StepLog, known_way: Sequence[Action]) -> Outcome:
         base = self._base(item)
         settings = self._settings(mode, base)
         url = base + item.url if item.url.startswith("/") else item.url
@@ -115,9 +121,16 @@ class Asker:
             mind = await stack.enter_async_context(
                 open_mind(settings, item.question, embedder=self.embedder, models=self.models, target=self._gold(item))
             )
-            way = [base + address if address.startswith("/") else address for address in known_way]
-            mind = mind_of(mode, self._paced(mind), way)
-            return await answer(item.question, url, mind=mind, settings=settings, pool=self.pool, listeners=listeners)
+            mind = mind_of(mode, self._paced(mind), [_whole(base, action) for action in known_way])
+            return await answer(
+                item.question,
+                url,
+                mind=mind,
+                settings=settings,
+                pool=self.pool,
+                listeners=listeners,
+                link=self.link,
+            )
 
     def _settings(self, mode: Mode, base: str) -> Settings:
         settings = settings_of(mode, self.plan.settings)
@@ -186,6 +199,10 @@ def _steps(outcome: Outcome, steps: Sequence[PageStep], base: str) -> tuple[Page
         action = f"visit {_below(base, address)}" if isinstance(taken.action, Visit) and address else step.action
         named.append(replace(step, action=action))
     return tuple(named)
+
+
+def _whole(base: str, action: Action) -> Action:
+    return Visit(base + action.target) if isinstance(action, Visit) and action.target.startswith("/") else action
 
 
 def _below(base: str, address: str) -> str:

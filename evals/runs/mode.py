@@ -13,6 +13,7 @@ from agent.errors import ConfigurationError
 from agent.mind import Mind
 from agent.predictors.baselines import OraclePredictor
 from agent.settings import PredictorName, Settings
+from browser.action import Action
 
 
 class Mode(StrEnum):
@@ -79,13 +80,13 @@ def settings_of(mode: Mode, settings: Settings) -> Settings:
     return settings.model_copy(update={"speculation": True, "predictor": _PREDICTORS[mode]})
 
 
-def mind_of(mode: Mode, mind: Mind, known_way: Sequence[str]) -> Mind:
+def mind_of(mode: Mode, mind: Mind, known_way: Sequence[Action]) -> Mind:
     """Return what guesses in a mode, beside what decides.
 
     Args:
         mode: The mode.
         mind: As the mode's settings give it.
-        known_way: The addresses that the target will visit, in their order; only the oracle is told.
+        known_way: What the target will do, in its order; only the oracle is told.
     """
     if mode is not Mode.ORACLE:
         return mind

@@ -7,15 +7,18 @@ What was found before the run was stopped is in the journal, and is not asked ag
 from __future__ import annotations
 
 import asyncio
+from ast import literal_eval
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
+from agent.kept_pages import open_cache_link
 from agent.models.call_account import CallAccount
 from agent.models.registry import Models
 from agent.predictors.embedding import Embedder
 from agent.wiring import open_pool
+from browser.action import Action, Search, Visit
 from evals.runs.asking import Asker
 from evals.runs.journal import Journal
 from evals.runs.mode import Mode
@@ -26,7 +29,6 @@ from evals.suites.item import Item
 
 VERDICTS = "verdicts.sqlite"
 TRACES = "traces"
-_VISIT = "visit "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,7 @@ class Runner:
             if plan.suite.serve is not None:
                 addresses = await stack.enter_async_context(plan.suite.serve(plan.time_scale or 0.0))
             pool = await stack.enter_async_context(open_pool(plan.settings))
+            link = await stack.enter_async_context(open_cache_link(plan.settings))
             embedder = Embedder()
             await embedder.embed(["warm"])  # loading the ranker's model is set-up, part of no run
             yield Asker(
@@ -142,6 +145,7 @@ class Runner:
                 embedder=embedder,
                 judge=judge,
                 traces=folder / TRACES if plan.has_traces else None,
+                link=link,
             )
 
     def _judge(self, models: Models) -> Judge:
@@ -165,13 +169,21 @@ class Runner:
                     self._results[item.id, mode].set_result(record)
                     self._tell(record)
 
-    def _known_way(self, item: Item) -> tuple[str, ...]:
-        """Return the addresses that another mode's run of a question visited."""
+    def _known_way(self, item: Item) -> tuple[Action, ...]:
+        """Return what the target did in another mode's run of a question."""
         known = (self._journal.record(item.id, mode) for mode in self._plan.modes if mode is not Mode.ORACLE)
         record = next(filter(None, known), None)
         steps = record.steps if record is not None else ()
-        return tuple(step.action.removeprefix(_VISIT) for step in steps if step.action.startswith(_VISIT))
+        return tuple(filter(None, (_action(step.action) for step in steps)))
 
     def _tell(self, latest: Record | None) -> None:
         done = sum(result.done() for result in self._results.values())
         self._listener(Standing(done=done, total=len(self._results), latest=latest))
+
+
+def _action(told: str) -> Action | None:
+    """Read an action back from a record; None where it opens no page."""
+    kind, _, what = told.partition(" ")
+    if kind == "visit":
+        return Visit(what)
+    return Search(literal_eval(what)) if kind == "search" else None

@@ -1,4 +1,4 @@
-"""How long the demo site takes to answer, drawn from what the live web was measured to take.
+"""How long a simulated site takes to answer, drawn from what the live web was measured to take.
 
 The percentiles are those of whole-page loads (fetch and parse) in figure 5 of arXiv 2510.16276, read off the figure:
 root pages P50 5.9, P75 7.4, P90 9.4, P95 10.9, at most about 14.5 s; sub-pages P10 4.6, P50 6.5, P75 8.0, P90 10.1,
@@ -61,9 +61,14 @@ class LatencyModel:
         """
         return _DOCUMENT_SHARE * self.page_seconds(path.partition("#")[0])
 
-    def data_seconds(self, path: str) -> float:
-        """Return the part of a page's time that its data takes after the document."""
-        return max(0.0, self.page_seconds(path) - self.document_seconds(path))
+    def data_seconds(self, path: str, *, document: str | None = None) -> float:
+        """Return the part of a page's time that its data takes after the document.
+
+        Args:
+            path: What tells the page from others: its own path with its hash route, or that of its data.
+            document: The path of its document; None: that of the page, without the hash route.
+        """
+        return max(0.0, self.page_seconds(path) - self.document_seconds(path if document is None else document))
 
     def _share(self, path: str) -> float:
         digest = hashlib.sha256(f"{self.seed}:{path}".encode()).digest()

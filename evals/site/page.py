@@ -151,3 +151,22 @@ def block_links(block: Block) -> tuple[Link, ...]:
         case Table(rows=rows):
             inlines = tuple(cell for row in rows for cell in row)
     return tuple(inline for inline in inlines if isinstance(inline, Link))
+
+
+def block_text(block: Block) -> str:
+    """Return what a person reads of one block, a line for each of its parts."""
+
+    def plain(*inlines: Inline | None) -> str:
+        return " ".join(inline.text if isinstance(inline, Link) else inline for inline in inlines if inline)
+
+    match block:
+        case Heading():
+            return block.text
+        case Paragraph(parts=parts):
+            return "".join(map(plain, parts))
+        case Definitions(entries=definitions):
+            return "\n".join(plain(definition.term, definition.value) for definition in definitions)
+        case Listing(entries=entries):
+            return "\n".join(plain(entry.title, entry.summary, entry.more) for entry in entries)
+        case Table(columns=columns, rows=rows):
+            return "\n".join(plain(*row) for row in (columns, *rows))

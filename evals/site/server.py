@@ -22,7 +22,7 @@ from aiohttp import web
 from evals.site.content import Site
 from evals.site.errors import PortUnavailable
 from evals.site.latency import LatencyModel
-from evals.site.page import Page
+from evals.site.page import Frame, Page
 from evals.site.payload import collection_payload, frame_payload, has_collections, page_payload
 from evals.site.traps import DOWNLOAD, LANGUAGE, LOGOUT, PDF, is_trap
 
@@ -82,7 +82,8 @@ class SiteServer:
         self._port = port
         self._clock = clock
         self._started = clock()
-        self._static = _read_static()
+        self._static = read_static(__package__)
+        self._home = f"/{next(iter(site.frames))}"
         self._documents = {path.partition("#")[0] for path in site.pages}
         self._runner: web.AppRunner | None = None
 
@@ -92,7 +93,7 @@ class SiteServer:
 
     @property
     def url(self) -> str:
-        """Address of the server, without a path; the sites' roots are `/en` and `/zh` below it."""
+        """Address of the server, without a path; the root of each language, such as `/en`, is below it."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}"
 
@@ -167,7 +168,7 @@ class SiteServer:
                 method=request.method,
                 path=request.path_qs,
                 kind=kind,
-                page=_page_path(request) if kind in ("document", "page", "collection") else "",
+                page=self._path_of(request) if kind in ("document", "page", "collection") else "",
                 at_seconds=self._clock() - self._started,
                 headers={name: request.headers[name] for name in _RECORDED_HEADERS if name in request.headers},
             )
@@ -175,7 +176,7 @@ class SiteServer:
         return await handler(request)
 
     async def _entrance(self, _request: web.Request) -> web.StreamResponse:
-        raise web.HTTPFound("/en")
+        raise web.HTTPFound(self._home)
 
     async def _robots(self, _request: web.Request) -> web.StreamResponse:
         return web.Response(text=_ROBOTS, headers=_CACHEABLE)
@@ -189,16 +190,30 @@ class SiteServer:
 
     async def _document(self, request: web.Request) -> web.StreamResponse:
         if is_trap(request.path):
-            return _spring(request.path)
-        path = _page_path(request)
+            return self._spring(request.path)
+        path = self._path_of(request)
         lang = path.split("/")[1]
         frame = self._site.frames.get(lang)
         if frame is None:
             raise web.HTTPNotFound
         await asyncio.sleep(self._latency.document_seconds(path))
+        return self._shell(frame, status=200 if path in self._documents else 404)
+
+    def _shell(self, frame: Frame, *, status: int) -> web.Response:
         shell = self._static["shell.html"].replace("{lang}", frame.lang).replace("{name}", escape(frame.name))
-        status = 200 if path in self._documents else 404
         return web.Response(text=shell, status=status, content_type="text/html", headers=_FRESH)
+
+    def _spring(self, path: str) -> web.Response:
+        """Do what following a trap does."""
+        if path == DOWNLOAD:
+            headers = {"Content-Disposition": 'attachment; filename="annual-report.pdf"'}
+            return web.Response(body=PDF, content_type="application/pdf", headers=headers)
+        if path.startswith(LANGUAGE):
+            lang = "zh" if path == f"{LANGUAGE}zh" else "en"
+            return _leave(f"/{lang}", cookie="language", value=lang)
+        if path == LOGOUT:
+            return _leave(self._home, cookie="session", value="ended")
+        return web.Response(text="Done.", headers={"Cache-Control": "no-store"})
 
     async def _frame(self, request: web.Request) -> web.StreamResponse:
         frame = self._site.frames.get(request.match_info["lang"])
@@ -219,8 +234,14 @@ class SiteServer:
         await asyncio.sleep(self._request_seconds(page))
         return _json(payload, headers=_FRESH)
 
+    def _path_of(self, request: web.Request) -> str:
+        """Return the path of the page that a request belongs to, with its hash route where the request tells it."""
+        path = "/" + request.match_info.get("path", "").rstrip("/")
+        route = request.query.get("route", "") if request.path.startswith("/api/") else ""
+        return f"{path}#{route}" if route else path
+
     def _find(self, request: web.Request) -> Page:
-        page = self._site.pages.get(_page_path(request))
+        page = self._site.pages.get(self._path_of(request))
         if page is None:
             raise web.HTTPNotFound
         return page
@@ -248,25 +269,6 @@ def _kind(path: str) -> RequestKind:
     return "document"
 
 
-def _page_path(request: web.Request) -> str:
-    path = "/" + request.match_info.get("path", "").rstrip("/")
-    route = request.query.get("route", "") if request.path.startswith("/api/") else ""
-    return f"{path}#{route}" if route else path
-
-
-def _spring(path: str) -> web.Response:
-    """Do what following a trap does."""
-    if path == DOWNLOAD:
-        headers = {"Content-Disposition": 'attachment; filename="annual-report.pdf"'}
-        return web.Response(body=PDF, content_type="application/pdf", headers=headers)
-    if path.startswith(LANGUAGE):
-        lang = "zh" if path == f"{LANGUAGE}zh" else "en"
-        return _leave(f"/{lang}", cookie="language", value=lang)
-    if path == LOGOUT:
-        return _leave("/en", cookie="session", value="ended")
-    return web.Response(text="Done.", headers={"Cache-Control": "no-store"})
-
-
 def _leave(location: str, *, cookie: str, value: str) -> web.Response:
     response = web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
     response.set_cookie(cookie, value, httponly=True, samesite="Lax")
@@ -277,6 +279,7 @@ def _json(payload: object, *, headers: Mapping[str, str]) -> web.Response:
     return web.json_response(payload, headers=headers, dumps=lambda value: json.dumps(value, ensure_ascii=False))
 
 
-def _read_static() -> dict[str, str]:
-    folder = files(__package__) / "static"
+def read_static(package: str) -> dict[str, str]:
+    """Return the files of a package's folder `static` by name."""
+    folder = files(package) / "static"
     return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.is_file()}

@@ -103,8 +103,9 @@ def stops_of(plan: Plan, *, asks: bool) -> list[Stop]:
 def settings_for(plan: Plan, settings: Settings) -> Settings:
     """Return a person's settings without what a sweep decides, pays for, or would change."""
     deciding = {"target": EMBEDDED, "draft": "none", "schema_file": None, "max_turns": plan.pace.turns}
-    guessing = {"predictor": PredictorName.DEFAULT, "shelf": None}  # with a shelf, only the first run is a cold one
-    keeping = {"profile": None, "save_storage_state": None}
+    guessing = {"predictor": PredictorName.DEFAULT}
+    # With pages that are kept, only the first run is a cold one.
+    keeping = {"shelf": None, "shared_cache": None, "profile": None, "save_storage_state": None}
     return settings.model_copy(update=deciding | guessing | keeping)
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from agent.predictors.baselines import FirstPredictor, NonePredictor, OraclePredictor, RandomPredictor
 from agent.targets.frontier import Trajectory
-from browser.action import Action, Visit
+from browser.action import Action, Back, Find, Search, Visit
 from browser.observation import Observation
+from speccache.environment import Step
 from speccache.predictor import Guess, Predictor
 from tests.agent.test_frontier import SITE, page, visit
 
@@ -60,6 +61,33 @@ async def test_the_oracle_names_the_next_page_of_its_path() -> None:
 
     assert await guesses(oracle, STEPS[:1]) == [Guess(action=Visit(f"{SITE}/now"), predictor="oracle", rank=1, score=1)]
     assert await paths(oracle) == ["/5"]
+
+
+async def test_the_oracle_names_links_of_earlier_pages_and_pages_read_before() -> None:
+    away = visit(page("/1", ("Root", "/")))
+    oracle = OraclePredictor([f"{SITE}/", f"{SITE}/now", f"{SITE}/1", f"{SITE}/2", f"{SITE}/now"])
+
+    assert await paths(oracle, (*STEPS, away)) == ["/2"]
+    assert await paths(oracle, (*STEPS, away, visit(page("/2")))) == ["/now"]
+
+
+async def test_the_oracle_names_searches_and_links_by_their_numbers_but_nothing_that_shows_no_other_page() -> None:
+    done = [Visit(f"{SITE}/now"), Search("who"), Find("ada"), Visit("1")]
+    results = Step(Search("who"), page("/results", ("Ada", "/ada")))
+    oracle = OraclePredictor(done)
+
+    assert [guess.action for guess in await guesses(oracle, STEPS)] == [Search("who")]
+    assert await guesses(oracle, (*STEPS, results)) == []
+    found = Step(Find("ada"), results.observation)
+    assert await paths(oracle, (*STEPS, results, found)) == ["/ada"]
+    assert await guesses(oracle, (*STEPS, results, found, Step(Visit("1"), page("/ada")))) == []
+
+
+async def test_the_oracle_goes_on_behind_a_redirect_and_actions_that_its_path_leaves_out() -> None:
+    moved = visit(page("/new", requested="/1"))
+    oracle = OraclePredictor([f"{SITE}/now", f"{SITE}/new", f"{SITE}/3"])
+
+    assert await paths(oracle, (*STEPS, moved, Step(Back(), PAGE))) == ["/3"]
 
 
 @pytest.mark.parametrize("path", [(), ("/now",), ("/now", "/logout"), ("/now", "/absent")])

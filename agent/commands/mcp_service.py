@@ -1,0 +1,82 @@
+"""The command `speccache mcp`: a server for MCP clients.
+
+Invariant: over standard streams, standard output is the protocol's alone; what a person is told goes to standard error.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from agent import flags
+from agent.console import run
+from agent.errors import ConfigurationError
+from agent.keeper import Keeper
+from agent.keeping_flags import KEEPING
+from agent.mcp_server.address import Address
+from agent.settings import Settings, load_settings
+from agent.veil import Veil
+from agent.web import checked
+
+_SPECULATING = {name: flag for name, flag in flags.SPECULATING.items() if name not in ("predictor", *KEEPING)}
+
+Site = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help="A site of yours: its host may be private, and --header and --secret are for it where they name no other.",
+    ),
+]
+Http = Annotated[bool, typer.Option("--http", help="Serve several clients over HTTP, at /mcp.  \\[default: stdio]")]
+Host = Annotated[str, typer.Option("--host", help="Where --http listens; other machines reach it with a token only.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port of --http; 0: any.")]
+Token = Annotated[
+    str,
+    typer.Option(
+        "--token",
+        envvar="SPECCACHE_MCP_TOKEN",
+        help="What clients of --http send as bearer token; a flag can be seen in the process list, a variable cannot.",
+    ),
+]
+PlaywrightNames = Annotated[
+    bool, typer.Option("--playwright-names", help="Name the tools as Playwright MCP does: browser_navigate, …")
+]
+
+
+@flags.takes(speculating=_SPECULATING, browsing=flags.BROWSING, permitting=flags.PERMITTING)
+def mcp(
+    given: flags.Flags,
+    url: Site = None,
+    http: Http = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8931,
+    token: Token = "",
+    playwright_names: PlaywrightNames = False,
+    verbose: flags.Verbose = False,
+) -> None:
+    """Serve pages to any MCP client, and load the likely next ones while its model thinks."""
+    with Veil() as veil:
+
+        async def work() -> None:
+            settings = load_settings(**given)
+            address = Address(host=host, port=port, token=token) if http else None
+            site = checked(url) if url else ""
+            await _serve(settings, site, address, veil, playwright_names=playwright_names)
+
+        run(work(), verbose=verbose)
+
+
+async def _serve(settings: Settings, url: str, address: Address | None, veil: Veil, *, playwright_names: bool) -> None:
+    try:
+        from agent.mcp_server.service import serve  # noqa: PLC0415 - needs the extra `mcp`
+    except ImportError as error:
+        raise ConfigurationError(
+            f"the MCP server needs a package that is not there: {error.name}",
+            hint="Install it with: pip install 'speccache[mcp]'",
+        ) from error
+    with ExitStack() as stack:
+        keeper = stack.enter_context(Keeper(settings))
+        veil.hide(keeper.visitor(url).allowance.masked)
+        await serve(settings, keeper, url=url, address=address, playwright_names=playwright_names)

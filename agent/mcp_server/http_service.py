@@ -1,0 +1,103 @@
+"""The protocol over streamable HTTP, for several clients.
+
+Invariant: who is not on this machine needs the token, and so does everybody once there is one; a web page that a
+browser shows on this machine gets no answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agent.console import tell
+from agent.mcp_server.address import Address
+from agent.mcp_server.sessions import Sessions
+
+PATH = "/mcp"
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_GRACE_SECONDS = 1
+
+
+async def serve_http(server: Server[Any], sessions: Sessions, address: Address) -> None:
+    """Serve clients until a signal comes; prints the address on standard error.
+
+    Raises:
+        ConfigurationError: The address cannot be listened on.
+    """
+    with address.bound() as listener:
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        application = server.streamable_http_app(
+            streamable_http_path=PATH, transport_security=_security(address, shown)
+        )
+        configuration = uvicorn.Config(
+            _Entrance(application, sessions, token=address.token),
+            log_level="warning",
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        tell(f"serving MCP at http://{shown}:{port}{PATH}")
+        await _until_cancelled(_Server(configuration), listener)
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the command, which cancels what it runs."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _until_cancelled(server: _Server, listener: socket.socket) -> None:
+    serving = asyncio.create_task(server.serve(sockets=[listener]), name="serve HTTP")
+    try:
+        await asyncio.shield(serving)
+    finally:
+        server.should_exit = True
+        await asyncio.wait([serving])  # no longer than the grace that open requests have
+
+
+def _security(address: Address, shown: str) -> TransportSecuritySettings:
+    """Say which `Host` and `Origin` are answered: against web pages that have their name point here.
+
+    With other machines the names that lead here are not known; the token, which no web page has, stands in.
+    """
+    names = dict.fromkeys((*_LOCAL, shown, address.host))
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=address.is_local,
+        allowed_hosts=[f"{name}:*" for name in names],
+        allowed_origins=[f"http://{name}:*" for name in names],
+    )
+
+
+class _Entrance:
+    """Asks for the token, and frees a session's place as soon as its client ends it."""
+
+    def __init__(self, application: ASGIApp, sessions: Sessions, *, token: str) -> None:
+        self._application = application
+        self._sessions = sessions
+        self._expected = f"Bearer {token}".encode() if token else b""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if self._expected and not hmac.compare_digest(headers.get("authorization", "").encode(), self._expected):
+            refusal = PlainTextResponse("A bearer token is needed.", 401, headers={"WWW-Authenticate": "Bearer"})
+            await refusal(scope, receive, send)
+            return
+        await self._application(scope, receive, send)
+        if scope["method"] == "DELETE" and scope["path"] == PATH:
+            await self._sessions.close(headers.get(MCP_SESSION_ID_HEADER, ""))

@@ -1,0 +1,92 @@
+"""Who may use an egress proxy that machines other than this one can reach: the machines of remote browsers.
+
+It asks for no password, since Chromium would have every request paused to give one; so it asks where one comes from.
+
+Invariant: nobody is let in but this machine and those that the endpoints' names stand for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from ipaddress import IPv6Address, ip_address
+
+from browser.errors import LaunchFailed
+
+_ASK_AGAIN_SECONDS = 5.0
+_DISCARD_PORT = 9
+
+
+class Door:
+    """Knows the machines that may come in.
+
+    Args:
+        hosts: Their names or IP addresses; names are looked up again where somebody else comes: machines move.
+        clock: Where the time comes from, in seconds.
+    """
+
+    def __init__(self, hosts: Collection[str], *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hosts = frozenset(hosts)
+        self._clock = clock
+        self._known: frozenset[str] = frozenset()
+        self._asking = asyncio.Lock()
+        self._asked_seconds: float | None = None
+
+    async def admits(self, address: str) -> bool:
+        """Tell whether a connection from this IP address may be used."""
+        plain = _plain(address)
+        if plain in self._known:
+            return True
+        async with self._asking:
+            now_seconds = self._clock()
+            if self._asked_seconds is None or now_seconds - self._asked_seconds >= _ASK_AGAIN_SECONDS:
+                self._asked_seconds = now_seconds
+                self._known = await _addresses(self._hosts)
+        return plain in self._known
+
+
+async def own_address(host: str) -> str:
+    """Return the IP address that a name of this machine stands for.
+
+    Raises:
+        LaunchFailed: It stands for none.
+    """
+    found = sorted(await _addresses([host]), key=lambda address: ip_address(address).version)
+    if not found:
+        raise LaunchFailed(
+            f"the proxy for remote browsers cannot listen at {host}: nothing is known by that name",
+            hint="Give --egress-host an address of this machine.",
+        )
+    return found[0]
+
+
+def address_towards(host: str) -> str | None:
+    """Return the address of this machine that a packet to a host would come from; None where there is no way to it.
+
+    Nothing is sent. The call may ask the name service.
+    """
+    with suppress(OSError):
+        for family, kind, protocol, _, place in socket.getaddrinfo(host, _DISCARD_PORT, type=socket.SOCK_DGRAM):
+            with suppress(OSError), socket.socket(family, kind, protocol) as probe:
+                probe.connect(place)
+                return str(probe.getsockname()[0])
+    return None
+
+
+async def _addresses(hosts: Collection[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for host in hosts:
+        with suppress(OSError):
+            answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            found.update(_plain(str(answer[4][0])) for answer in answers)
+    return frozenset(found)
+
+
+def _plain(address: str) -> str:
+    """Write an address in the one way; an IPv4 address that came through an IPv6 socket as what it is."""
+    parsed = ip_address(address.partition("%")[0])
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return str(mapped or parsed)

@@ -1,0 +1,104 @@
+"""Whether a shared cache can be used, and what a person is told of it.
+
+Invariant: one warning for each change, however many pages are concerned; and what changes often does so ever more
+rarely.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from browser.shared_cache.address import CacheAddress
+
+logger = logging.getLogger(__name__)
+
+_LATE_IN_A_ROW = 3
+_LONGEST_PAUSE_SECONDS = 60.0
+
+
+class _Service:
+    """Something that a server does or does not do; after each failure it is left alone for twice as long."""
+
+    def __init__(self, first_pause_seconds: float, clock: Callable[[], float]) -> None:
+        self._pause_seconds = first_pause_seconds
+        self._clock = clock
+        self._until_seconds = 0.0
+        self.works = True
+
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether it works, or the pause is over."""
+        return self.works or self._clock() >= self._until_seconds
+
+    def became(self, *, working: bool) -> bool:
+        """Learn whether it works; tells whether that is news."""
+        is_news, self.works = working is not self.works, working
+        if is_news and not working:
+            self._until_seconds = self._clock() + self._pause_seconds
+            self._pause_seconds = min(2 * self._pause_seconds, _LONGEST_PAUSE_SECONDS)
+        return is_news
+
+
+class Health:
+    """What is known of one server, which is taken to work until something else is learnt.
+
+    Args:
+        address: Where it is.
+        first_pause_seconds: For how long it is left alone after its first failure.
+        clock: A monotonic time in seconds.
+    """
+
+    def __init__(
+        self, address: CacheAddress, *, first_pause_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._address = address
+        self._answers = _Service(first_pause_seconds, clock)
+        self._keeps = _Service(first_pause_seconds, clock)
+        self._late = 0
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is asked for pages."""
+        return self._answers.works
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether it is time to see if it answers."""
+        return self._answers.may_be_tried
+
+    @property
+    def takes_pages(self) -> bool:
+        """Whether pages are put there."""
+        return self.usable and self._keeps.may_be_tried
+
+    def answered(self) -> None:
+        """Learn that it answers."""
+        self._late = 0
+        if self._answers.became(working=True):
+            self._warn("is used again")
+
+    def late(self, seconds: float) -> None:
+        """Learn that it has not answered in time; once says little, some in a row say that it is too slow."""
+        self._late += 1
+        if self._late >= _LATE_IN_A_ROW:
+            self.lost(f"no answer within {seconds:g} s")
+
+    def lost(self, reason: str) -> None:
+        """Learn that it cannot be used."""
+        if self._answers.became(working=False):
+            self._warn(f"cannot be used ({reason}); pages are loaded without it")
+
+    def kept(self) -> None:
+        """Learn that it has kept a page."""
+        if self._keeps.became(working=True):
+            self._warn("keeps pages again")
+
+    def refused(self, reason: str) -> None:
+        """Learn that it does not keep pages, as when it is full; those it has can still be read."""
+        if self._keeps.became(working=False):
+            self._warn(f"keeps no pages for now ({reason})")
+
+    def _warn(self, news: str) -> None:
+        logger.warning("The shared cache at %s %s.", self._address, self._address.masked(news))
