@@ -103,3 +103,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if evaluation is not None and evaluation.records:
         terminalreporter.section(f"suite {evaluation.plan.suite.name}")
         evaluation.publish()
+        terminalreporter.write_line(f"results: {evaluation.folder}")

@@ -19,8 +19,8 @@ from yarl import URL
 _SECONDS = 5.0
 _MAX_CHARACTERS = 200_000
 _BLANK_PATH = "/.well-known/speccache"  # never reaches the server
-# Databases of libraries that hold nothing a page shows.
-_HARMLESS_DATABASES = "firebase-(heartbeat-database|installations-database|messaging-database)"
+# Databases of libraries that hold nothing a page shows by itself: docsify keeps the index of its search box in one.
+_HARMLESS_DATABASES = "(firebase-(heartbeat-database|installations-database|messaging-database)|docsify)"
 
 _READ = f"""async () => {{
   const items = (name) => {{

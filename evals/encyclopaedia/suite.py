@@ -49,9 +49,9 @@ def _item(encyclopaedia: Encyclopaedia, number: int, question: DrawnQuestion) ->
         site=NAME,
         golden=tuple(_ways(encyclopaedia, question)),
         sources=sources,
-        kind=question.kind,
+        kind="multi_source",
+        domain=question.kind,  # where FRAMES has its reasoning types, too
         difficulty=_difficulty(len(sources)),
-        domain=NAME,
     )
 
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 from agent.errors import AgentError
 from agent.events import RunListener
 from agent.mind import Mind, open_mind
-from agent.models.registry import Models
+from agent.models.call_account import CallAccount
+from agent.models.registry import DRAFT, TARGET, Models
 from agent.outcome import Outcome
 from agent.predictors.embedding import Embedder
 from agent.settings import Settings
+from agent.target import Usage
 from agent.targets.pacing import PacedTarget
 from agent.trace import Trace
 from agent.wiring import answer
@@ -153,7 +155,7 @@ class Asker:
 
     async def _complete(self, record: Record, item: Item, outcome: Outcome, log: StepLog) -> Record:
         base = self._base(item)
-        shares, account, usage, drafted = outcome.shares, outcome.account, outcome.usage, outcome.draft_usage
+        shares, account = outcome.shares, outcome.account
         return replace(
             record,
             status=outcome.status,
@@ -175,12 +177,7 @@ class Asker:
             wasted=account.wasted,
             wasted_bytes=account.wasted_bytes,
             refused=dict(account.refusals),
-            tokens={
-                "target_in": usage.input_tokens,
-                "target_out": usage.output_tokens,
-                "draft_in": drafted.input_tokens,
-                "draft_out": drafted.output_tokens,
-            },
+            tokens=_tokens(outcome.requests),
             cost_dollars=outcome.requests.cost_usd,
         )
 
@@ -199,6 +196,16 @@ def _steps(outcome: Outcome, steps: Sequence[PageStep], base: str) -> tuple[Page
         action = f"visit {_below(base, address)}" if isinstance(taken.action, Visit) and address else step.action
         named.append(replace(step, action=action))
     return tuple(named)
+
+
+def _tokens(calls: CallAccount) -> dict[str, int]:
+    """Count the tokens of all requests, those of a reply that could not be used included."""
+    usages = {role: calls.roles[role].usage if role in calls.roles else Usage() for role in (TARGET, DRAFT)}
+    return {
+        f"{role}_{way}": tokens
+        for role, usage in usages.items()
+        for way, tokens in (("in", usage.input_tokens), ("out", usage.output_tokens))
+    }
 
 
 def _whole(base: str, action: Action) -> Action:

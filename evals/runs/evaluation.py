@@ -41,6 +41,7 @@ class Evaluation:
 
     Attributes:
         records: What was found, of what was asked for.
+        folder: Where it is kept.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Evaluation:
         self.verbose = verbose
         self.records: Sequence[Record] = ()
         self._request = request
-        self._out = out or default_folder(request.suite)
+        self.folder = out or default_folder(request.suite)
         self._as_json = as_json
         self._quiet = quiet
 
@@ -82,7 +83,7 @@ class Evaluation:
         """
         plan = self.plan
         async with AsyncExitStack() as stack:
-            journal = stack.enter_context(Journal(self._out, plan.conditions))
+            journal = stack.enter_context(Journal(self.folder, plan.conditions))
             stack.callback(self._collect, journal)
             bar = stack.enter_context(ProgressBar(err, is_quiet=quiet or self._quiet))
             runner = await stack.enter_async_context(Runner(plan, journal, listener=bar))
@@ -99,7 +100,7 @@ class Evaluation:
         asked = {(item.id, str(mode)) for item in self.plan.items for mode in self.plan.modes}
         self.records = [record for record in journal.records if (record.item, record.mode) in asked]
         if len(self.records) < len(asked):
-            tell(f"{len(self.records)} of {len(asked)} runs are done; go on with --out {self._out}")
+            tell(f"{len(self.records)} of {len(asked)} runs are done; go on with --out {self.folder}")
 
     def publish(self, console: Console | None = None) -> None:
         """Print the report and write it into the folder; nothing where nothing was found."""
@@ -114,12 +115,12 @@ class Evaluation:
         for record in self.broken:
             tell(f"not asked: {record.item}, mode {record.mode}: {record.broken}")
         try:
-            (self._out / REPORT).write_text(report + "\n", encoding="utf-8")
-            write_html(self._out / PAGE, self.records, conditions)
+            (self.folder / REPORT).write_text(report + "\n", encoding="utf-8")
+            write_html(self.folder / PAGE, self.records, conditions)
         except OSError as error:
-            fail(ConfigurationError(f"{self._out} cannot be written: {error.strerror or error}"))
+            fail(ConfigurationError(f"{self.folder} cannot be written: {error.strerror or error}"))
         if not self._quiet:
-            tell(f"results: {self._out}; to look at: {self._out / PAGE}")
+            tell(f"results: {self.folder}; to look at: {self.folder / PAGE}")
 
 
 def default_folder(suite: str, *, now: Callable[[], datetime] = datetime.now) -> Path:

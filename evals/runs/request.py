@@ -15,6 +15,7 @@ from agent.settings import EMBEDDED, LOCAL, Settings, load_settings
 from agent.targets.pacing import PACES
 from evals.runs.mode import parse_modes
 from evals.runs.plan import GOLD, Pace, Plan
+from evals.suites.item import Item
 from evals.suites.registry import open_suite
 from evals.suites.selection import select
 from evals.suites.suite import Suite
@@ -90,6 +91,8 @@ class Request:
             seed=self.seed,
             one_per_site=self.one_per_site,
         )
+        if is_gold and self.given.get("max_turns") is None:
+            settings = settings.model_copy(update={"max_turns": _enough_turns(suite.items, settings.max_turns)})
         if is_gold and not all(item.golden for item in items):
             raise ConfigurationError(
                 f"the suite {suite.name} does not tell the way to every answer, which the target gold follows",
@@ -139,3 +142,8 @@ class Request:
                 f"--think {think!r} is no time", hint=f"Write seconds, none, or one of {', '.join(PACES)}."
             )
         return Pace(think_seconds=seconds)
+
+
+def _enough_turns(items: Sequence[Item], turns: int) -> int:
+    """Return as many turns as the longest way takes, each step gone wrong once and the answer included."""
+    return max(turns, *(2 * item.hops + 1 for item in items))

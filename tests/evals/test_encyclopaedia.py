@@ -139,7 +139,7 @@ def test_questions_stand_on_as_many_articles_as_those_of_frames() -> None:
     assert Counter(len(item.sources) for item in SUITE.items) == COUNTS
     assert sum(COUNTS.values()) == 120
     assert len({item.question for item in SUITE.items}) == len({item.id for item in SUITE.items}) == 120
-    assert {part for item in SUITE.items for part in item.kind.split(" | ")} == {
+    assert {part for item in SUITE.items for part in item.domain.split(" | ")} == {
         "Multiple constraints",
         "Numerical reasoning",
         "Tabular reasoning",
@@ -197,7 +197,7 @@ def test_an_answer_that_an_article_gives_stands_on_the_last_one() -> None:
 )
 def test_computed_answers_are_right(opening: str, combine: Any) -> None:
     """Where all articles are asked for by name, their own numbers give the answer."""
-    named = [item for item in SUITE.items if item.question.startswith(opening) and item.kind == "Numerical reasoning"]
+    named = [item for item in SUITE.items if item.question.startswith(opening) and item.domain == "Numerical reasoning"]
     assert named
     for item in named:
         entities = [BY_PATH[source] for source in item.sources]
