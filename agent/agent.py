@@ -114,11 +114,22 @@ class Agent:
             LaunchFailed: It does not start.
         """
         chosen = load_settings(**(settings.model_dump(exclude_none=True) | given if settings else given))
+        async with Agent.opened(chosen) as agent:
+            yield agent
+
+    @staticmethod
+    @asynccontextmanager
+    async def opened(settings: Settings, /) -> AsyncIterator[Agent]:
+        """Open a pool of browsers as just these settings say, whatever environment and `speccache.toml` say here.
+
+        Raises:
+            SessionUnusable, BrowserNotFound, LaunchFailed: As `open()`.
+        """
         async with AsyncExitStack() as stack:
-            keeper = stack.enter_context(Keeper(chosen))
-            pool = await stack.enter_async_context(open_pool(chosen))
-            link = await stack.enter_async_context(open_cache_link(chosen))
-            agent = Agent(chosen, pool, keeper=keeper, link=link)
+            keeper = stack.enter_context(Keeper(settings))
+            pool = await stack.enter_async_context(open_pool(settings))
+            link = await stack.enter_async_context(open_cache_link(settings))
+            agent = Agent(settings, pool, keeper=keeper, link=link)
             try:
                 yield agent
             finally:

@@ -1,4 +1,4 @@
-"""Between the commands and the terminal: exit codes, errors for people, interruption.
+"""Between the commands and the terminal: exit codes, errors for people or in the log, interruption.
 
 Invariant: data goes to standard output, everything else to standard error; no traceback unless asked for; whatever ends
 a command, its browsers are closed before it returns.
@@ -7,6 +7,7 @@ a command, its browsers are closed before it returns.
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
 import traceback
@@ -19,7 +20,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from agent.errors import AgentError, ConfigurationError, ModelError, ModelRefused, TraceUnwritable
+from agent.logs import is_structured
 from browser.errors import AddressRefused, BrowserError, SessionUnusable
+
+logger = logging.getLogger(__name__)
 
 ResultT = TypeVar("ResultT")
 
@@ -49,12 +53,18 @@ def exit_code(error: BaseException) -> ExitCode:
 
 
 def tell(line: str) -> None:
-    """Print a line on standard error as it is."""
+    """Print a line on standard error as it is; into the log, where that is for programs."""
+    if is_structured():
+        logger.info("%s", line)
+        return
     err.print(escape(line), highlight=False, soft_wrap=True)
 
 
 def show_error(message: str, *, hint: str = "") -> None:
     """Tell a person what happened and what to do next."""
+    if is_structured():
+        logger.error("%s", message, extra={"facts": {"hint": hint} if hint else {}})
+        return
     err.print(f"[bold red]error:[/bold red] {escape(message)}", highlight=False, soft_wrap=True)
     if hint:
         err.print(f"[bold]hint:[/bold] {escape(hint)}", highlight=False, soft_wrap=True)
@@ -65,6 +75,14 @@ def fail(error: BaseException) -> NoReturn:
     hint = error.hint if isinstance(error, AgentError | BrowserError) else ""
     show_error(str(error) or type(error).__name__, hint=hint)
     raise typer.Exit(exit_code(error))
+
+
+def _show_traceback(error: Exception) -> None:
+    """Show where an error comes from; here, where secrets are taken out of it."""
+    if is_structured():
+        logger.error("unexpected %s", type(error).__name__, exc_info=error)
+    else:
+        traceback.print_exception(error)
 
 
 def run(work: Coroutine[Any, Any, ResultT], *, verbose: bool = False) -> ResultT:
@@ -101,7 +119,7 @@ def run(work: Coroutine[Any, Any, ResultT], *, verbose: bool = False) -> ResultT
         fail(error)
     except Exception as error:
         if verbose:
-            traceback.print_exc()  # here, where secrets are taken out of it
+            _show_traceback(error)
             raise typer.Exit(ExitCode.NOT_ANSWERED) from None
         show_error(f"unexpected {type(error).__name__}: {error}", hint="Run again with --verbose to see where.")
         raise typer.Exit(ExitCode.NOT_ANSWERED) from error

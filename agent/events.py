@@ -138,6 +138,8 @@ class Call:
         estimated: Whether the usage is an estimate: nobody tells what a request that was given up costs.
         cost_usd: What these tokens cost; None where the price or the usage is not known.
         service_tier: The tier the request was served by, where the endpoint says so.
+        server: The endpoint's host and port; empty where it is not known.
+        error: The class of the error a request failed or was given up with, such as `ModelLate`; empty where none was.
     """
 
     at_seconds: float
@@ -150,6 +152,8 @@ class Call:
     estimated: bool = False
     cost_usd: float | None = None
     service_tier: str = ""
+    server: str = ""
+    error: str = ""
 
 
 RunEvent = Started | Thinking | Decided | Observed | Concluding | Concluded | Finished | Call | Event

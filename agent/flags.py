@@ -17,6 +17,7 @@ import typer
 
 from agent import browser_flags
 from agent.keeping_flags import KEEPING
+from agent.observing_flags import OBSERVING
 
 ResultT = TypeVar("ResultT")
 
@@ -255,7 +256,7 @@ PERMITTING: Flags = {"act": Act, "secrets": Secrets, "files": Files, "search": S
 
 def flag_of(setting: str) -> str:
     """Return the flag that sets a setting, such as `--pool-size`; empty where there is none."""
-    for group in (THINKING, CALLING, SPECULATING, BROWSING, PERMITTING):
+    for group in (THINKING, CALLING, SPECULATING, BROWSING, PERMITTING, OBSERVING):
         if setting in group:
             (option,) = group[setting].__metadata__
             return str(option.default).partition("/")[0]

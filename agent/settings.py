@@ -58,7 +58,7 @@ class Strategy(StrEnum):
 
 _NEVER_FROM_A_FILE = (
     *("base_url", "api_key", "secrets", "files", "proxy", "allow_hosts", "browser", "search", "shared_cache"),
-    *("egress_host", "profile", "storage_state", "save_storage_state", "downloads"),
+    *("egress_host", "profile", "storage_state", "save_storage_state", "downloads", "otel"),
 )
 
 
@@ -137,6 +137,12 @@ class Settings(BrowsingSettings, BaseSettings):
     """Length of one part of a long page, in characters."""
     weights: Path | None = None
     """The file of the small model that `local` uses; None: where `install-model` puts it."""
+    otel: bool = False
+    """Whether OpenTelemetry spans and metrics are sent, to where the `OTEL_*` variables say."""
+    log_format: Literal["text", "json"] = "text"
+    """How standard error is written: for people, or as one JSON object a line."""
+    log_level: Literal["debug", "info", "warning", "error"] | None = None
+    """What is logged; None: warnings, and with JSON what a person would be told, too."""
     shelf: Path | None = None
     """The file in which public pages are kept for later runs; None: none are."""
     shared_cache: SecretStr | None = None

@@ -2,6 +2,7 @@
 
 ```
 SpecCacheError
+├── InvalidCall    a call names no tool, or arguments that are not the tool's
 └── Unspeculable   a peek must not be kept: raised by an environment, counted, never seen by the target
 ```
 """
@@ -11,6 +12,10 @@ from __future__ import annotations
 
 class SpecCacheError(Exception):
     """Base of this package's errors."""
+
+
+class InvalidCall(SpecCacheError):
+    """There is no tool of that name, or it does not take these arguments; nothing was run."""
 
 
 class Unspeculable(SpecCacheError):

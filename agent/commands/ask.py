@@ -18,9 +18,12 @@ from agent.console import ExitCode, err, exit_code, run, show_error, tell
 from agent.errors import AgentError
 from agent.events import RunListener
 from agent.keeper import Keeper
+from agent.logs import is_structured, set_up_log
+from agent.observing_flags import OBSERVING
 from agent.outcome import Outcome
 from agent.progress import Progress
 from agent.settings import EMBEDDED, Settings, load_settings
+from agent.telemetry.watch import open_watch
 from agent.timeline.breakdown import breakdown_of_outcome
 from agent.trace import Trace, default_path
 from agent.veil import Veil
@@ -45,6 +48,7 @@ class _Telling:
     speculating=flags.SPECULATING,
     browsing=flags.BROWSING,
     permitting=flags.PERMITTING,
+    observing=OBSERVING,
 )
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.")],
@@ -61,7 +65,9 @@ def ask(
         telling = _Telling(veil=veil, trace=None if no_trace else trace or Path(), verbose=verbose, quiet=quiet)
 
         async def work() -> Outcome:
-            return await _ask(question, checked(url) if url else "", load_settings(**given), telling)
+            settings = load_settings(**given)
+            set_up_log(settings)
+            return await _ask(question, checked(url) if url else "", settings, telling)
 
         outcome = run(work(), verbose=verbose)
         _show(outcome, as_json=as_json, quiet=quiet)
@@ -78,8 +84,10 @@ async def _ask(question: str, url: str, settings: Settings, telling: _Telling) -
         if trace is not None:
             trace = trace if trace.name else default_path(telling.veil.masked(question))
             listeners.append(stack.enter_context(Trace(trace, mask=telling.veil.masked)))
-        if not telling.quiet:
+        if not telling.quiet and not is_structured():
             listeners.append(stack.enter_context(Progress(err, verbose=telling.verbose)))
+        watch = stack.enter_context(open_watch(settings))
+        listeners.append(stack.enter_context(watch.follow(mask=telling.veil.masked)))
         async with open_pool(settings, url) as pool:
             outcome = await ask_question(
                 question, url, settings=settings, pool=pool, listeners=listeners, keeper=keeper

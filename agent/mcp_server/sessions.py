@@ -194,12 +194,13 @@ class Sessions:
         return (HistoryPredictor(self._ranker, goal=lambda: session.goal),)
 
     async def _close_all(self) -> None:
-        for task in filter(None, (self._sweeping, self._warming)):
+        tasks = [task for task in (self._sweeping, self._warming, self._opening) if task is not None]
+        for task in tasks:
             task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
         while self._sessions:
             await self.close(next(iter(self._sessions)))
-        if self._opening is not None:
-            await asyncio.wait([self._opening])
         await self._stack.aclose()
 
     def __repr__(self) -> str:

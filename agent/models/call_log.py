@@ -20,6 +20,7 @@ class CallLog:
         listener: Whom to tell.
         role: What the model is there for.
         model: The model, with its provider's name where it has one.
+        server: The endpoint's host and port.
         clock: Where the time comes from, in seconds; the one of the run's other events.
     """
 
@@ -29,11 +30,13 @@ class CallLog:
         *,
         role: str = "target",
         model: str = "",
+        server: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listener = listener
         self._role = role
         self._model = model
+        self._server = server
         self._clock = clock
 
     def now(self) -> float:
@@ -47,7 +50,13 @@ class CallLog:
     def event(self, kind: CallKind, *, reason: str = "", seconds: float = 0.0) -> Call:
         """Return the event of something that happens now."""
         return Call(
-            at_seconds=self._clock(), kind=kind, role=self._role, model=self._model, reason=reason, seconds=seconds
+            at_seconds=self._clock(),
+            kind=kind,
+            role=self._role,
+            model=self._model,
+            server=self._server,
+            reason=reason,
+            seconds=seconds,
         )
 
     def pass_on(self, call: Call) -> None:

@@ -131,10 +131,12 @@ class MeteredModel:
     ) -> None:
         seconds = self._log.now() - started_seconds
         if isinstance(error, ModelError) and not isinstance(error, ModelLate):
-            self._log.tell(CallKind.FAIL, reason=str(error), seconds=seconds)
+            failed = self._log.event(CallKind.FAIL, reason=str(error), seconds=seconds)
+            self._log.pass_on(replace(failed, error=type(error).__name__))
             return
         usage = self._estimate.of(messages, written_tokens=written_tokens)
         reason = str(error) if isinstance(error, ModelLate) else "not needed any more"
         event = self._log.event(CallKind.DROP, reason=reason, seconds=seconds)
         cost_usd = self._price(usage, self._service_tier)
-        self._log.pass_on(replace(event, usage=usage, estimated=True, cost_usd=cost_usd))
+        late = type(error).__name__ if isinstance(error, ModelLate) else ""
+        self._log.pass_on(replace(event, usage=usage, estimated=True, cost_usd=cost_usd, error=late))

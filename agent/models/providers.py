@@ -84,6 +84,12 @@ class ModelAddress:
         return f"{self.provider.name}:{self.model}" if self.provider else self.model
 
     @property
+    def server(self) -> str:
+        """The endpoint's host and port, without credentials."""
+        url = URL(self.base_url)
+        return f"{url.host_subcomponent}:{url.port}" if url.host_subcomponent else ""
+
+    @property
     def host(self) -> str:
         """What shares one rate limit: the provider, or the endpoint's host."""
         return self.provider.name if self.provider else URL(self.base_url).host or self.base_url

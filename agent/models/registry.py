@@ -114,7 +114,8 @@ class Models:
 
     def _candidate(self, name: str, role: str, listener: CallListener, *, is_last: bool = True) -> Candidate:
         line, settings = self._line(name), self._settings
-        log = CallLog(listener, role=role, model=line.address.label, clock=self._clock)
+        address = line.address
+        log = CallLog(listener, role=role, model=address.label, server=address.server, clock=self._clock)
         model: Chat = MeteredModel(
             line.model,
             log,

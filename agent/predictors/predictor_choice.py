@@ -92,9 +92,9 @@ def choose(
             # they named first, each better guess of the draft's would have to cancel a load that is under way.
             best = RankPredictor(question, ranker, max_guesses=1, max_pages=max_pages)
             rest = RankPredictor(question, ranker, skip=1, max_pages=max_pages)
-            return Choice(predictors=(best, InTurn(draft, rest, *searches)), deeper=(rank,))
+            return Choice(predictors=(best, *searches, InTurn(draft, rest)), deeper=(rank,))
         case PredictorName.DEFAULT | PredictorName.RANK:
-            return Choice(predictors=(InTurn(rank, *searches) if searches else rank,), deeper=(rank,))
+            return Choice(predictors=(rank, *searches), deeper=(rank,))
         case PredictorName.DRAFT if draft is not None:
             return Choice(predictors=(draft,))
         case PredictorName.DRAFT:

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from agent.predictors.ranker import LinkRanker
 from agent.targets.frontier import Trajectory, frontier
 from agent.targets.searches import open_searches
-from browser.action import Action
+from browser.action import Action, Search
 from speccache.predictor import Guess
 
 SEARCH = "search"
@@ -44,5 +44,7 @@ class SearchPredictor:
             return
         if self._walk is not None and await frontier(self._question, trajectory, self._walk):
             return
+        if self._walk is None and isinstance(trajectory[-1].action, Search):
+            return  # its results are there to be opened
         for rank, search in enumerate(open_searches(self._question, trajectory), start=1):
             yield Guess(action=search, predictor=SEARCH, rank=rank, score=1 / rank)

@@ -21,7 +21,7 @@ _QUOTED = re.compile(
     r"""["“„”]([^"“„”]{2,80})["“”]|«([^«»]{2,80})»|《([^《》]{1,80})》|「([^「」]{1,80})」|『([^『』]{1,80})』"""
     r"""|(?<!\w)['\u2018]([^'\u2018\u2019]{2,80})['\u2019](?!\w)"""
 )
-_WORD = re.compile(r"[^\W_](?:[\w.'\u2019&-]*\w)?")
+_WORD = re.compile(r"[^\W_](?:[\w.'\u2019\u2013&-]*\w)?")
 _INITIAL = re.compile(r"\w\.")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 _DATE = re.compile(r"(January|February|March|April|May|June|July|August|September|October|November|December)( \d+)?")
@@ -33,9 +33,13 @@ _COMMANDS = frozenset(
 
 
 def open_searches(question: str, trajectory: Trajectory) -> tuple[Search, ...]:
-    """Return searches that were not made yet, in the order of the question."""
+    """Return searches that were not made yet, in the question's order; a page whose title has the name is enough."""
     made = {_folded(step.action.query) for step in trajectory if isinstance(step.action, Search)}
-    return tuple(Search(name) for name in names(question) if _folded(name) not in made)
+    read = [_folded(step.observation.title) for step in trajectory if not isinstance(step.action, Search)]
+    wanted = {_folded(name): Search(name) for name in names(question)}
+    return tuple(
+        search for name, search in wanted.items() if name not in made and not any(name in title for title in read)
+    )
 
 
 @lru_cache(maxsize=1024)

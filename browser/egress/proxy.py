@@ -27,7 +27,7 @@ from typing import Self
 from yarl import URL
 
 from browser.egress.connection import Connect, Connection, closing, connect, copy, until_one_ends
-from browser.egress.door import Door, own_address
+from browser.egress.door import Door, address_towards, own_address
 from browser.egress.request import MAX_HEAD_BYTES, EgressRequest, read_request
 from browser.egress.rule import EgressRule, is_public
 from browser.egress.upstream import Route, Upstream, UpstreamFailed
@@ -117,7 +117,8 @@ class EgressProxy:
         self.rule = rule
         self._route = route
         self._host = host
-        self._door = None if host == LOOPBACK else Door({host, *guests})
+        self._guests = guests
+        self._door: Door | None = None
         self._limits = limits or EgressLimits()
         self._connect = connect
         self._server: asyncio.Server | None = None
@@ -148,6 +149,8 @@ class EgressProxy:
 
     async def __aenter__(self) -> Self:
         self._host = await own_address(self._host)
+        if self._host != LOOPBACK:
+            self._door = Door({self._host, address_towards(self._host) or self._host, *self._guests})
         try:
             self._server = await asyncio.start_server(self._accept, self._host, 0, limit=MAX_HEAD_BYTES)
         except OSError as error:

@@ -117,7 +117,7 @@ def _failure(endpoint: Endpoint, said: str) -> EndpointFailed:
     reason = endpoint.masked(_first_line(said)) if said else "it does not answer"
     if endpoint.protocol is Protocol.PLAYWRIGHT:
         hint = (
-            f"Start a server there: npx playwright@{_own_version()} run-server --host 0.0.0.0 --port 3000; a browser's"
+            f"Start a server there: npx playwright@{_own_numbers()} run-server --host 0.0.0.0 --port 3000; a browser's"
             " debugging port is named http://HOST:PORT."
         )
     else:
@@ -126,7 +126,7 @@ def _failure(endpoint: Endpoint, said: str) -> EndpointFailed:
 
 
 def _other_version(endpoint: Endpoint, *, server: str) -> EndpointFailed:
-    own = _own_version()
+    own = _own_numbers()
     return EndpointFailed(
         endpoint=str(endpoint),
         reason=f"it runs Playwright {server}, and this machine Playwright {own}; both must have the same first two"
@@ -135,8 +135,9 @@ def _other_version(endpoint: Endpoint, *, server: str) -> EndpointFailed:
     )
 
 
-def _own_version() -> str:
-    return metadata.version("playwright")
+def _own_numbers() -> str:
+    """The part of the version in which the two sides must agree."""
+    return ".".join(metadata.version("playwright").split(".")[:2])
 
 
 def _first_line(text: str) -> str:

@@ -18,10 +18,10 @@ from playwright.async_api import BrowserContext
 from browser.engine.process import BrowserProcess, Opener
 from browser.engine.recycling import RecyclingLimits
 from browser.engine.running_browser import RunningBrowser
-from browser.errors import EndpointFailed, SlotCrashed
+from browser.errors import EndpointFailed, LaunchFailed, SlotCrashed
 from browser.remote.connecting import connect
 from browser.remote.endpoint import Endpoint
-from browser.remote.roster import Post, Roster
+from browser.remote.roster import Post, Roster, down
 from browser.session.identity import Identity
 
 
@@ -49,18 +49,29 @@ class Fleet:
 
         Raises:
             EndpointsDown: None can be used.
+            LaunchFailed: The driver does not start.
         """
+        posts = self._roster.posts
         async with asyncio.TaskGroup() as group:
-            for post in self._roster.posts:
-                group.create_task(self._reach(post), name="reach an endpoint")
-        if all(post.failure is not None for post in self._roster.posts):
-            raise self._roster.down()
+            reaching = [(post, group.create_task(self._reach(post), name="reach an endpoint")) for post in posts]
+        failures: dict[Post, EndpointFailed] = {}
+        for post, task in reaching:
+            match task.result():
+                case EndpointFailed() as failure:
+                    failures[post] = failure
+                case LaunchFailed() as failure:
+                    raise failure  # it is this machine's driver that does not start
+        if len(failures) == len(posts):
+            raise down(list(failures.values()))
+        for post, failure in failures.items():
+            self._roster.failed(post, failure)
 
-    async def _reach(self, post: Post) -> None:
+    async def _reach(self, post: Post) -> LaunchFailed | None:
         try:
             await self.knock(post)
-        except EndpointFailed as failure:
-            self._roster.failed(post, failure)
+        except LaunchFailed as failure:
+            return failure
+        return None
 
     async def knock(self, post: Post) -> None:
         """Connect to an endpoint where there is no connection.
@@ -86,7 +97,7 @@ class Fleet:
             context = await self._new_context(post, identity, headers)
             if context is not None:
                 return context
-        raise self._roster.down()
+        raise down(self._roster.failures)
 
     async def _new_context(self, post: Post, identity: Identity, headers: Mapping[str, str]) -> BrowserContext | None:
         post.count(1, ahead=self._background)  # at once: others choose meanwhile

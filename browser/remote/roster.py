@@ -101,7 +101,7 @@ class Roster:
         """
         up = [post for post in self.posts if post.failure is None]
         if not up and ahead:
-            raise self.down()
+            raise down(self.failures)
         return sorted(up or self.posts, key=lambda post: (ahead and post.foreground > 0, post.load))
 
     def failed(self, post: Post, failure: EndpointFailed) -> None:
@@ -140,11 +140,10 @@ class Roster:
         else:
             self.succeeded(post)
 
-    def down(self) -> EndpointsDown:
-        """Return the error that says why none can be used."""
-        failures = {str(post.endpoint): post.failure for post in self.posts if post.failure is not None}
-        hint = next((failure.hint for failure in failures.values() if failure.hint), "")
-        return EndpointsDown({name: failure.reason for name, failure in failures.items()}, hint=hint)
+    @property
+    def failures(self) -> Sequence[EndpointFailed]:
+        """Why those cannot be used that cannot."""
+        return [post.failure for post in self.posts if post.failure is not None]
 
     async def aclose(self) -> None:
         """End what tries; may be called twice."""
@@ -153,6 +152,12 @@ class Roster:
 
     def __repr__(self) -> str:
         return f"<Roster {' '.join(f'{post.endpoint}={_state(post)}' for post in self.posts)}>"
+
+
+def down(failures: Sequence[EndpointFailed]) -> EndpointsDown:
+    """Return the error that says why no endpoint can be used."""
+    hint = next((failure.hint for failure in failures if failure.hint), "")
+    return EndpointsDown({failure.endpoint: failure.reason for failure in failures}, hint=hint)
 
 
 def _state(post: Post) -> str:

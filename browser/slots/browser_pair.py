@@ -65,11 +65,13 @@ class BrowserPair:
             self._folder.path, start_seconds=launch.launch_seconds, close_seconds=launch.close_seconds
         )
         process = partial(BrowserProcess, self._driver, options=launch, proxy=proxy, clock=clock)
-        self._foreground: BrowserProcess | Fleet = process()
-        self._background: BrowserProcess | Fleet = process(background=True)
+        self._foreground: BrowserProcess | Fleet
+        self._background: BrowserProcess | Fleet
         if options.endpoints:
             elsewhere = fleets(options.endpoints, partial(process, options=briefly(launch)))
             self._foreground, self._background = elsewhere.foreground, elsewhere.background
+        else:
+            self._foreground, self._background = process(), process(background=True)
 
     async def start(self) -> None:
         """Start the browser for real actions: a machine without one says so before anything is asked.

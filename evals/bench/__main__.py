@@ -59,7 +59,7 @@ def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
 
 
 @app.command("mcp")
-def mcp_command(pairs: Pairs = 32, as_json: flags.Json = False) -> None:
+def mcp_command(pairs: Pairs = 16, as_json: flags.Json = False) -> None:
     """Measure how long a scripted MCP client waits for pages against the same server without loading ahead."""
     from evals.bench.mcp_client import mcp_client  # noqa: PLC0415 - needs the extra `mcp`
 

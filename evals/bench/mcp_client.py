@@ -40,31 +40,31 @@ class _Waits:
 async def mcp_client(*, pairs: int) -> Result:
     """Walk `pairs` gold paths with each server, in turn; the order within a pair alternates.
 
-    In every other pair the client says what it is after, the question; in the others its history alone tells.
+    Each path is walked by a client that says what it is after, the question, and by one of which its history alone
+    tells. The ratio is that of the first; the second's is among the parts.
     """
     site = build_site()
     questions = [question for question in site.questions if question.hops >= 2]
-    ahead, plain = _Waits(), _Waits()
+    ahead, plain = (_Waits(), _Waits()), (_Waits(), _Waits())
     async with (
         SiteServer(site, latency=LatencyModel(time_scale=TIME_SCALE)) as server,
         _serving(server.url) as loading_ahead,
         _serving(server.url, "--no-speculation") as loading_nothing,
     ):
         for number in range(pairs):
-            question = questions[number // 2 % len(questions)]
-            goal = question.question if number % 2 == 0 else ""
-            sides = ((loading_ahead, ahead), (loading_nothing, plain))
-            for address, waits in sides if number // 2 % 2 else sides[::-1]:
-                await _walk(address, server.url, question, goal, waits)
+            question = questions[number % len(questions)]
+            for kind, goal in enumerate((question.question, "")):
+                sides = ((loading_ahead, ahead[kind]), (loading_nothing, plain[kind]))
+                for address, waits in sides if number % 2 else sides[::-1]:
+                    await _walk(address, server.url, question, goal, waits)
+    without = compare("without a goal", ahead[1].seconds, plain[1].seconds, unit="s")
     parts = {
-        "with_goal": compare("with goal", ahead.seconds[::2], plain.seconds[::2], unit="s").ratio,
-        "without_goal": compare("without goal", ahead.seconds[1::2], plain.seconds[1::2], unit="s").ratio,
-        "pages": dict(ahead.cached),
+        "pages": dict(ahead[0].cached),
+        "without_goal": {"ratio": without.ratio, "interval": list(without.interval), "pages": dict(ahead[1].cached)},
         "think_s": THINK_SECONDS,
         "time_scale": TIME_SCALE,
     }
-    unit = "s waited for the pages of a walk, loading ahead over not"
-    return compare("mcp", ahead.seconds, plain.seconds, unit=unit, parts=parts)
+    return compare("mcp", ahead[0].seconds, plain[0].seconds, unit="s waited for a walk's pages", parts=parts)
 
 
 @asynccontextmanager

@@ -69,6 +69,8 @@ def setting(conditions: Conditions) -> str:
         said.append(f"thinking {conditions.think_seconds:g} s a turn (simulated)")
     said.append(f"pool {conditions.pool_size}, {conditions.max_guesses} guesses a turn")
     said.append(f"at most {conditions.max_turns} turns, {conditions.at_once} at once, seed {conditions.seed}")
+    if conditions.engine != "local":
+        said.append(f"on a {conditions.engine} cluster, {conditions.workers or 'as many'} workers")
     said += [f"judge {conditions.judge}"] if conditions.judge else []
     said += [f"search {conditions.search}"] if conditions.search else []
     said += [f"{name} {value}" for name, value in conditions.settings.items()]

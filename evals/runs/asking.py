@@ -79,7 +79,7 @@ class Asker:
             known_way: What the target does, the addresses without that of the site; only the oracle is told.
         """
         log = StepLog()
-        record = self._blank(item, mode, order)
+        record = blank_record(self.plan.suite.name, item, mode, order=order)
         try:
             async with asyncio.timeout(self.plan.item_seconds):
                 outcome = await self._run(item, mode, log, known_way)
@@ -93,21 +93,6 @@ class Asker:
             return replace(record, status="error", broken=str(error) if known else f"{type(error).__name__}: {error}")
         return await self._complete(record, item, outcome, log)
 
-    def _blank(self, item: Item, mode: Mode, order: int) -> Record:
-        return Record(
-            suite=self.plan.suite.name,
-            item=item.id,
-            mode=mode,
-            question=item.question,
-            expected=item.answer,
-            lang=item.lang,
-            kind=item.kind,
-            difficulty=item.difficulty,
-            domain=item.domain,
-            order=order,
-            status="error",
-        )
-
     def _base(self, item: Item) -> str:
         return self.addresses[item.site] if item.site else ""
 
@@ -118,8 +103,7 @@ class Asker:
         async with AsyncExitStack() as stack:
             listeners: list[RunListener] = [log]
             if self.traces is not None:
-                path = self.traces / f"{_NAME.sub('-', item.id)}-{mode}.jsonl"
-                listeners.append(stack.enter_context(Trace(path)))
+                listeners.append(stack.enter_context(Trace(self.traces / trace_name(item.id, mode))))
             mind = await stack.enter_async_context(
                 open_mind(settings, item.question, embedder=self.embedder, models=self.models, target=self._gold(item))
             )
@@ -186,6 +170,28 @@ class Asker:
         if outcome.error is not None:
             return str(outcome.error)
         return outcome.reason if outcome.status == "error" and self.plan.suite.serve is not None else ""
+
+
+def blank_record(suite: str, item: Item, mode: Mode, *, order: int) -> Record:
+    """Return the record of a question before it was asked."""
+    return Record(
+        suite=suite,
+        item=item.id,
+        mode=mode,
+        question=item.question,
+        expected=item.answer,
+        lang=item.lang,
+        kind=item.kind,
+        difficulty=item.difficulty,
+        domain=item.domain,
+        order=order,
+        status="error",
+    )
+
+
+def trace_name(item: str, mode: str) -> str:
+    """Name the trace of a question in a mode."""
+    return f"{_NAME.sub('-', item)}-{mode}.jsonl"
 
 
 def _steps(outcome: Outcome, steps: Sequence[PageStep], base: str) -> tuple[PageStep, ...]:

@@ -26,7 +26,9 @@ class Conditions:
         pool_size: Pages loaded ahead at once at most, or `auto`.
         max_guesses: Guesses taken up a turn at most.
         max_turns: Decisions at most.
-        at_once: Questions under way at once.
+        at_once: Questions under way at once, on each worker.
+        engine: Where they were asked: `local`, in one process, or `ray`, on a cluster.
+        workers: Processes of the cluster, as asked for; None: as many as suit it.
         seed: What questions and order were drawn from.
         judge: The model that judged answers; empty: none.
         search: The search engine; empty: none.
@@ -45,6 +47,8 @@ class Conditions:
     max_guesses: int = 3
     max_turns: int = 10
     at_once: int = 1
+    engine: str = "local"
+    workers: int | None = None
     seed: int = 0
     judge: str = ""
     search: str = ""

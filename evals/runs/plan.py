@@ -6,11 +6,12 @@ Invariant: a plan says all that decides what is measured; its conditions name al
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from agent.cluster.cluster import Cluster
 from agent.settings import Settings
 from evals.runs.conditions import Conditions
 from evals.runs.mode import Mode
@@ -54,6 +55,8 @@ class Plan:
         judge: The model that judges answers; None: none.
         item_seconds: How long one question may take in one mode.
         has_traces: Whether a trace of each run is kept.
+        reopen: Opens the suite once more, in another process; None: it has no sites of its own.
+        cluster: Where questions are asked; None: in this process.
     """
 
     suite: Suite
@@ -68,6 +71,8 @@ class Plan:
     judge: str | None = None
     item_seconds: float = 900.0
     has_traces: bool = False
+    reopen: Callable[[], Suite] | None = None
+    cluster: Cluster | None = None
 
     def order(self, item: Item) -> Sequence[Mode]:
         """Return the modes in the order in which a question is asked in them: shuffled, so that none gains by it.
@@ -98,6 +103,8 @@ class Plan:
             max_guesses=settings.max_guesses,
             max_turns=settings.max_turns,
             at_once=settings.questions_at_once,
+            engine="local" if self.cluster is None else "ray",
+            workers=self.cluster.workers if self.cluster is not None else None,
             seed=self.seed,
             judge=self.judge or "",
             search=settings.search or self.suite.search,

@@ -47,6 +47,9 @@ class Request:
         time_scale: What the published times are multiplied by; None: 0.2.
         judge: The model that judges answers.
         traces: Whether a trace of each run is kept.
+        engine: `local`, or `ray`.
+        ray_address: The cluster's address; None: `RAY_ADDRESS`, or one is started here.
+        workers: Processes of the cluster; None: as many as suit it.
         given: Settings by name; None: not given.
     """
 
@@ -68,6 +71,9 @@ class Request:
     time_scale: float | None = None
     judge: str | None = None
     traces: bool = False
+    engine: str = "local"
+    ray_address: str | None = None
+    workers: int | None = None
     given: Mapping[str, Any]
 
     def plan(self) -> Plan:
@@ -110,7 +116,12 @@ class Request:
             seed=self.seed,
             judge=self.judge,
             has_traces=self.traces,
+            reopen=None if suite.serve is None else self._reopen,
+            cluster=self._cluster(),
         )
+
+    def _reopen(self) -> Suite:
+        return open_suite(self.suite, data=self.data, sites=self.sites)
 
     def _time_scale(self, suite: Suite) -> float | None:
         if suite.serve is not None:

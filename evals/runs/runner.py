@@ -1,4 +1,4 @@
-"""Runs a plan: some questions side by side on one pool of browsers, the modes of each one after the other.
+"""Runs a plan: some questions side by side on an engine, the modes of each one after the other.
 
 Invariant: a question's modes never overlap, so that they do not slow one another; questions do, alike in all modes.
 What was found before the run was stopped is in the journal, and is not asked again.
@@ -7,28 +7,17 @@ What was found before the run was stopped is in the journal, and is not asked ag
 from __future__ import annotations
 
 import asyncio
-from ast import literal_eval
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from agent.kept_pages import open_cache_link
 from agent.models.call_account import CallAccount
-from agent.models.registry import Models
-from agent.predictors.embedding import Embedder
-from agent.wiring import open_pool
-from browser.action import Action, Search, Visit
-from evals.runs.asking import Asker
+from evals.runs.engine import Engine, LocalEngine
+from evals.runs.errand import Errand
 from evals.runs.journal import Journal
-from evals.runs.mode import Mode
 from evals.runs.plan import Plan
 from evals.runs.record import Record
-from evals.scoring import Judge, VerdictCache
 from evals.suites.item import Item
-
-VERDICTS = "verdicts.sqlite"
-TRACES = "traces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +42,31 @@ class Runner:
         plan: What is asked, and how.
         journal: Where it is kept; it stays the caller's, and is open.
         listener: Called whenever a question was asked.
+        engine: Where questions are asked; None: in this process.
 
-    Attributes:
-        judging: Counts the calls to the model that judges, in this start of the run.
-
-    Resource handling: owns the browsers, the sites and the models' connections; leaving the block closes them all.
+    Resource handling: owns all that its engine opens; leaving the block closes it.
     Cancellation: a cancelled wait ends no question; leaving the block does.
     """
 
-    def __init__(self, plan: Plan, journal: Journal, *, listener: Callable[[Standing], None] | None = None) -> None:
-        self.judging = CallAccount()
+    def __init__(
+        self,
+        plan: Plan,
+        journal: Journal,
+        *,
+        listener: Callable[[Standing], None] | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        self._engine = engine or LocalEngine(plan, journal.folder)
         self._plan = plan
         self._journal = journal
         self._listener = listener or (lambda _: None)
         self._results: dict[tuple[str, str], asyncio.Future[Record]] = {}
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def judging(self) -> CallAccount:
+        """What the calls to the model that judges took, in this start of the run."""
+        return self._engine.judging
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -110,80 +109,25 @@ class Runner:
         return result.result()
 
     async def _run(self) -> None:
-        waiting = [item for item in self._plan.items if self._take(item)]
+        errands = [*filter(None, map(self._errand, self._plan.items))]
         self._tell(None)
-        if not waiting:
-            return
-        async with self._asker() as asker:
-            queue = iter(waiting)
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for number in range(min(self._plan.settings.questions_at_once, len(waiting))):
-                        group.create_task(self._work(asker, queue), name=f"ask questions, {number}")
-            except ExceptionGroup as failed:
-                raise failed.exceptions[0] from failed  # the others were cancelled on its account
+        if errands:
+            await self._engine.ask(errands, self._keep)
 
-    @asynccontextmanager
-    async def _asker(self) -> AsyncIterator[Asker]:
-        plan, folder = self._plan, self._journal.folder
-        async with AsyncExitStack() as stack:
-            models = Models(plan.settings)
-            stack.push_async_callback(models.aclose)
-            judge = self._judge(models) if plan.judge else None
-            addresses: Mapping[str, str] = {}
-            if plan.suite.serve is not None:
-                addresses = await stack.enter_async_context(plan.suite.serve(plan.time_scale or 0.0))
-            pool = await stack.enter_async_context(open_pool(plan.settings))
-            link = await stack.enter_async_context(open_cache_link(plan.settings))
-            embedder = Embedder()
-            await embedder.embed(["warm"])  # loading the ranker's model is set-up, part of no run
-            yield Asker(
-                plan=plan,
-                pool=pool,
-                addresses=addresses,
-                models=models,
-                embedder=embedder,
-                judge=judge,
-                traces=folder / TRACES if plan.has_traces else None,
-                link=link,
-            )
-
-    def _judge(self, models: Models) -> Judge:
-        self.judging = CallAccount(prices=models.prices.origin)
-        model = models.chat(str(self._plan.judge), role="judge", listener=self.judging)
-        return Judge(model, VerdictCache(self._journal.folder / VERDICTS))
-
-    def _take(self, item: Item) -> bool:
-        """Hand out what is known of a question already; tell whether any of its modes is still to be run."""
-        known = [self._journal.record(item.id, mode) for mode in self._plan.modes]
-        for record in filter(None, known):
+    def _errand(self, item: Item) -> Errand | None:
+        """Hand out what is known of a question already; return what is left to ask, None where that is nothing."""
+        found = [self._journal.record(item.id, mode) for mode in self._plan.modes]
+        known = tuple(filter(None, found))
+        for record in known:
             self._results[item.id, record.mode].set_result(record)
-        return None in known
+        return Errand(item=item, known=known) if None in found else None
 
-    async def _work(self, asker: Asker, queue: Iterator[Item]) -> None:
-        for item in queue:
-            for order, mode in enumerate(self._plan.order(item), 1):
-                if self._journal.record(item.id, mode) is None:
-                    record = await asker.ask(item, mode, order=order, known_way=self._known_way(item))
-                    self._journal.add(record)
-                    self._results[item.id, mode].set_result(record)
-                    self._tell(record)
-
-    def _known_way(self, item: Item) -> tuple[Action, ...]:
-        """Return what the target did in another mode's run of a question."""
-        known = (self._journal.record(item.id, mode) for mode in self._plan.modes if mode is not Mode.ORACLE)
-        record = next(filter(None, known), None)
-        steps = record.steps if record is not None else ()
-        return tuple(filter(None, (_action(step.action) for step in steps)))
+    def _keep(self, record: Record) -> None:
+        self._journal.add(record)
+        self._results[record.item, record.mode].set_result(record)
+        self._tell(record)
 
     def _tell(self, latest: Record | None) -> None:
         done = sum(result.done() for result in self._results.values())
         self._listener(Standing(done=done, total=len(self._results), latest=latest))
 
-
-def _action(told: str) -> Action | None:
-    """Read an action back from a record; None where it opens no page."""
-    kind, _, what = told.partition(" ")
-    if kind == "visit":
-        return Visit(what)
-    return Search(literal_eval(what)) if kind == "search" else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -136,6 +138,22 @@ async def test_a_client_acts_by_the_names_of_playwright_mcp(site: Website, tmp_p
         staff = await call("browser_click", target=str(form["links"][0]["number"]))
         assert (staff["title"], staff["cache"]) == ("Staff", "none")
         assert (await call("browser_navigate_back"))["title"] == "Form"
+
+
+async def test_a_signal_ends_the_server_while_its_client_is_there(tmp_path: Path) -> None:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        SPECCACHE, "mcp", cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, env=server(cwd=tmp_path).env
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}) + "\n"
+    process.stdin.write(line.encode())
+    assert json.loads(await process.stdout.readline())["result"]["serverInfo"]["name"] == "speccache"
+    process.terminate()
+    assert await process.wait() == 143  # its input is still open
+    assert await process.communicate() == (b"", b"error: terminated\n")
 
 
 async def test_clients_over_http_have_a_session_each(site: Website, tmp_path: Path) -> None:

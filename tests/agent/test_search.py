@@ -93,6 +93,7 @@ async def pool() -> AsyncIterator[BrowserPool]:
         ("Who founded the Merrowdale Institute?", ["Merrowdale Institute"]),
         ("Who wrote “The Old Man” and what did Ann Lee's mother sing?", ["The Old Man", "Ann Lee"]),
         ("Which of the University of California, Berkeley and Port Castor is older?", None),
+        ("How long is the Tarn–Beck railway?", ["Tarn–Beck"]),
         ("Name J. R. R. Tolkien's first publisher in May 1937.", ["J. R. R. Tolkien"]),
         ("How old was Ludwig van Beethoven when Apollo 11 landed?", ["Ludwig van Beethoven", "Apollo 11"]),
         ("《红楼梦》的作者在「大观园」写了什么？", ["红楼梦", "大观园"]),
@@ -113,8 +114,15 @@ async def test_searches_are_guessed_in_the_order_of_the_question_and_once() -> N
     steps = walk(page(links=1))
     assert await _guesses(SearchPredictor(QUESTION), steps) == [Search("Halvern Lighthouse"), Search("Port Castor")]
     steps.append(Step(Search("halvern  lighthouse"), page("/s")))
-    assert await _guesses(SearchPredictor(QUESTION), steps) == [Search("Port Castor")]
     assert open_searches(QUESTION, steps) == (Search("Port Castor"),)
+    assert await _guesses(SearchPredictor(QUESTION), steps) == []  # the results come first
+    steps += walk(page("/lighthouse"))
+    assert await _guesses(SearchPredictor(QUESTION), steps) == [Search("Port Castor")]
+
+
+async def test_a_name_whose_page_was_read_is_not_searched_for() -> None:
+    steps = walk(page(title="Port Castor, a town"))
+    assert await _guesses(SearchPredictor(QUESTION), steps) == [Search("Halvern Lighthouse")]
 
 
 async def test_of_the_walk_a_search_is_guessed_only_where_no_link_is_left() -> None:
@@ -124,14 +132,13 @@ async def test_of_the_walk_a_search_is_guessed_only_where_no_link_is_left() -> N
     assert await _guesses(walking, walk(page(), page("/a"))) == []
 
 
-async def test_links_are_guessed_before_searches_and_these_only_with_an_engine() -> None:
+async def test_searches_are_guessed_beside_links_only_with_an_engine() -> None:
     steps = walk(page(links=2))
     for searching in (False, True):
         chosen = choose(
             PredictorName.RANK, QUESTION, ranker=RANKER, draft=None, max_guesses=3, max_pages=None, searching=searching
         )
-        (predictor,) = chosen.predictors
-        kinds = [type(action) for action in await _guesses(predictor, steps)]
+        kinds = [type(action) for each in chosen.predictors for action in await _guesses(each, steps)]
         assert kinds == [Visit, Visit, *[Search, Search][: 2 * searching]]
 
 

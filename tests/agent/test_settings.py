@@ -60,6 +60,7 @@ def test_an_unknown_endpoint_needs_a_models_name() -> None:
         ("proxy = 'http://evil.example'", "not read from a file"),
         ("allow_hosts = ['evil.example']", "not read from a file"),
         ("browser = './anything'", "not read from a file"),
+        ("egress_host = '0.0.0.0'", "not read from a file"),
         ("save_storage_state = 'here.json'", "not read from a file"),
     ],
 )
@@ -89,3 +90,21 @@ def test_rate_limits_may_differ_by_provider() -> None:
 def test_a_providers_key_alone_chooses_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     assert load_settings().target_name == "embedded"
+
+
+def test_browsers_elsewhere_are_named_by_flags_or_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECCACHE_BROWSER", "ws://a:1/?token=s3cret,http://b:2#weight=3")
+    settings = load_settings()
+    assert [str(endpoint) for endpoint in settings.browsers.endpoints] == ["ws://a:1", "http://b:2"]
+    assert "s3cret" not in repr(settings) + settings.model_dump_json()
+    assert len(load_settings(browser=["ws://a:1,ws://b:1", "ws://c:1"]).browsers.endpoints) == 3
+    monkeypatch.setenv("SPECCACHE_BROWSER", "/opt/chromium")
+    assert load_settings().browsers.executable == Path("/opt/chromium")
+
+
+def test_a_wrong_browser_is_told_without_its_token() -> None:
+    for browser, headed in (("ws://me:s3cret@a:1#x", None), ("ws://s3cret", True)):
+        with pytest.raises(ConfigurationError, match=r"browser is wrong|headed is wrong") as error:
+            load_settings(browser=browser, headed=headed)
+        assert "s3cret" not in str(error.value)
+        assert "--" in error.value.hint

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
@@ -19,7 +22,7 @@ from browser.engine.driver import RunningDriver
 from browser.engine.launch import LaunchOptions
 from browser.engine.probe import passing_driver
 from browser.environment import WebEnvironment
-from browser.errors import EndpointFailed, EndpointsDown, LaunchFailed
+from browser.errors import EndpointFailed, EndpointsDown, LaunchFailed, SlotCrashed
 from browser.pool import BrowserPool, PoolOptions
 from browser.remote.connecting import connect
 from browser.remote.endpoint import Endpoint, parse_endpoint
@@ -33,6 +36,8 @@ from tests.browser.remote_servers import (
     playwright_server,
 )
 from tests.browser.waiting import nothing_leased
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and links")
 
 ATTACHED = {"Content-Disposition": "attachment; filename=table.csv"}
 NOBODY = "ws://127.0.0.1:1/?token=s3cret"
@@ -126,6 +131,24 @@ async def test_one_of_two_servers_is_killed_and_no_question_is_lost(
     assert "s3cret" not in caplog.text
 
 
+async def test_one_that_hangs_gets_no_more_pages(server: Served, tmp_path: Path) -> None:
+    async with playwright_server(tmp_path) as hanging:
+        endpoints = (hanging.endpoint("#weight=9"), server.endpoint())
+        options = PoolOptions(speculation_slots=0, endpoints=endpoints, launch=LaunchOptions(close_seconds=0.3))
+        async with BrowserPool(options) as pool:
+            slot = await pool.foreground()
+            hanging.process.send_signal(signal.SIGSTOP)
+            with pytest.raises(SlotCrashed, match="does not answer"):
+                async with pool.bounded(slot, seconds=0.1):
+                    await slot.page.title()
+            first, second = fleet(pool)._roster.posts
+            assert first.failure is not None
+            assert "does not answer" in first.failure.reason
+            other = await pool.replace(slot)
+            assert (other.home is not slot.home, second.foreground) == (True, 1)
+            await pool.discard(other)
+
+
 async def test_files_come_from_afar(server: Served, site: Site) -> None:
     site.put("/table", "name,size\nash,3", content_type="text/csv", headers=ATTACHED)
     async with BrowserPool(PoolOptions(speculation_slots=0, endpoints=(server.endpoint(),))) as pool:
@@ -205,11 +228,13 @@ def test_a_browser_away_needs_an_address_of_this_machine() -> None:
     assert "at which address" in failed.value.hint
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there all of 127.0.0.0/8 is this machine")
 async def test_the_proxy_lets_in_the_machines_of_endpoints_and_nobody_else() -> None:
     async with EgressProxy(EgressRule(), host="127.0.0.2", guests=["127.0.0.3", "nowhere.invalid"]) as egress:
         assert egress.url.startswith("http://127.0.0.2:")
         port = int(egress.url.rpartition(":")[2])
         assert b"403" in await _asked(port, source="127.0.0.3")
+        assert b"403" in await _asked(port, source="127.0.0.1"), "this machine itself"
         assert await _asked(port, source="127.0.0.4") == b""
 
 

@@ -1,0 +1,115 @@
+"""Asks the questions of a suite on a Ray cluster.
+
+Invariant: a question's modes are asked by one worker; where it dies, all of them are asked again by another, so that
+what is compared was measured on one machine. The journal, the progress and the reports are this process's alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agent.cluster import Cluster, FanOut, Finished, Work
+from agent.cluster.shares import share_of
+from agent.models.call_account import CallAccount
+from evals.runs.engine import Keep
+from evals.runs.equipment import open_asker
+from evals.runs.errand import Errand, run_errand
+from evals.runs.plan import Plan
+from evals.runs.record import Record
+from evals.suites.suite import Suite
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a worker sends of one question.
+
+    Attributes:
+        records: One for each mode that was asked.
+        files: What was written beside them, such as traces: contents by path below the folder of the results.
+    """
+
+    records: tuple[Record, ...]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """Opens browsers, models and the suite's sites in a worker.
+
+    Attributes:
+        plan: What is asked, and how; its suite's questions stay behind, since each comes with its errand.
+        serves: Whether the suite is opened there again, to serve its sites.
+    """
+
+    plan: Plan
+    serves: bool
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[Work[Errand, Findings]]:
+        plan = self.plan
+        if self.serves:
+            plan = replace(plan, suite=plan.reopen())
+        with tempfile.TemporaryDirectory(prefix="speccache-") as name:
+            folder = Path(name)
+            async with open_asker(plan, folder, judging=CallAccount()) as asker:
+
+                async def work(errand: Errand) -> Findings:
+                    records = tuple([record async for record in run_errand(asker, errand)])
+                    return Findings(records=records, files=_taken(folder, records))
+
+                yield work
+
+
+class RayEngine:
+    """Asks on the workers of a Ray cluster, each with its own pool of browsers and its own sites.
+
+    Args:
+        plan: What is asked, and how; rates of requests to models and hosts hold for all workers together.
+        folder: Where traces are kept.
+        cluster: Where questions are asked.
+    """
+
+    def __init__(self, plan: Plan, folder: Path, cluster: Cluster) -> None:
+        self.judging = CallAccount()
+        self._plan = plan
+        self._folder = folder
+        self._cluster = cluster
+
+    async def ask(self, errands: Sequence[Errand], keep: Keep) -> None:
+        """Ask all of them; see `Engine`."""
+        plan = self._plan
+
+        def keep_all(finished: Finished[Errand, Findings]) -> None:
+            findings = finished.result
+            if findings is None:
+                findings = Findings(records=_lost(plan, finished.task, finished.lost))
+            for path, content in findings.files.items():
+                (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (self._folder / path).write_bytes(content)
+            for record in findings.records:
+                keep(record)
+
+        async with self._cluster.joined() as joined:
+            sent = replace(
+                plan,
+                items=(),
+                settings=share_of(plan.settings, joined.workers),
+                suite=Suite(name=plan.suite.name, items=(), search=plan.suite.search),
+            )
+            opening = _Opening(plan=sent, serves=plan.suite.serve is not None)
+            await FanOut(joined, opening, at_once=plan.settings.questions_at_once).run(errands, keep_all)
+
+
+def _lost(plan: Plan, errand: Errand, why: str) -> tuple[Record, ...]:
+    known = {record.mode for record in errand.known}
+    modes = [(order, mode) for order, mode in enumerate(plan.order(errand.item), 1) if mode not in known]
+    return tuple(
+        replace(Record.blank(plan.suite.name, errand.item, mode, order=order), broken=why) for order, mode in modes
+    )

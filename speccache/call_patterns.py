@@ -1,0 +1,152 @@
+"""Which call comes after which, and where its arguments come from, learned from the calls themselves.
+
+Invariant: a call is only named whose every argument was found where one like it was found before: the same value, an
+argument of an earlier call or a number one above it, or a value of an earlier result or the one after it there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from speccache.environment import Step
+from speccache.tool_environment import ToolCall
+
+Calls = Sequence[Step[ToolCall, Any]]
+
+_MAX_CALLS = 12
+"""How far back an argument is looked for."""
+_MAX_VALUES = 2_000
+"""How much of a result is looked at."""
+_MAX_SOURCES = 400
+_MAX_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A tool, and which of its arguments are given."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an argument comes from: `place` in what the last call of `name` was given or returned, or a constant.
+
+    A place in a result is a path without the numbers in lists: `.orders[].id` are the ids of all orders.
+    """
+
+    kind: Literal["constant", "argument", "above", "first", "after"]
+    name: str = ""
+    place: str = ""
+
+
+class CallPatterns:
+    """Learns which calls follow which, over one run or several, and names the likely next ones.
+
+    It knows the last two calls by name, and less well the last one; results are read where they are dicts, lists or
+    JSON texts. Give the same one to several `SpeculativeTools` to have it learn from all of them.
+    """
+
+    def __init__(self) -> None:
+        self._next: defaultdict[tuple[str, ...], Counter[_Shape]] = defaultdict(Counter)
+        self._sources: defaultdict[tuple[str, _Shape, str], Counter[_Source]] = defaultdict(Counter)
+
+    def learn(self, trajectory: Calls) -> None:
+        """Learn from the last call of a run and those before it."""
+        *earlier, last = trajectory
+        if not earlier:
+            return
+        shape = _Shape(last.action.name, tuple(sorted(last.action.arguments)))
+        for context in _contexts(earlier):
+            self._next[context][shape] += 1
+        for argument, value in last.action.arguments.items():
+            wanted = _text(value)
+            found = {source for source, there in _sources(earlier, shape.name, argument) if there == wanted}
+            found |= {_Source("constant", place=wanted)} if wanted else set()
+            counts = self._sources[earlier[-1].action.name, shape, argument]
+            counts.update(found)
+            if len(counts) > _MAX_SOURCES:  # constants, nearly all of them seen once
+                self._sources[earlier[-1].action.name, shape, argument] = Counter(dict(counts.most_common(_MAX_KEPT)))
+
+    def __call__(self, trajectory: Calls) -> Iterator[ToolCall]:
+        """Name calls that may come next, the most plausible first."""
+        named: set[_Shape] = set()
+        for context in _contexts(trajectory):
+            for shape, _ in self._next[context].most_common() if context in self._next else ():
+                call = None if shape in named else self._call(trajectory, shape)
+                named.add(shape)
+                if call is not None:
+                    yield call
+
+    def _call(self, trajectory: Calls, shape: _Shape) -> ToolCall | None:
+        arguments: dict[str, Any] = {}
+        for argument in shape.arguments:
+            counts = self._sources[trajectory[-1].action.name, shape, argument]
+            there = dict(_sources(trajectory, shape.name, argument))
+            there |= {source: source.place for source in counts if source.kind == "constant"}
+            # At a tie the first wins: what moves with the calls before is likelier to be meant than what stayed.
+            best = max((source for source in there if counts[source]), key=lambda source: counts[source], default=None)
+            if best is None:
+                return None
+            arguments[argument] = json.loads(there[best])
+        return ToolCall(shape.name, arguments)
+
+
+def _contexts(earlier: Calls) -> Iterator[tuple[str, ...]]:
+    names = [step.action.name for step in earlier[-2:]]
+    yield tuple(names)
+    if len(names) == 2:
+        yield (names[-1],)
+
+
+def _sources(earlier: Calls, name: str, argument: str) -> Iterator[tuple[_Source, str]]:
+    """Give every value that an argument of a call of `name` may be taken from, as JSON, with its source."""
+    seen: set[str] = set()
+    recent = earlier[: -_MAX_CALLS - 1 : -1]
+    before = next((_text(step.action.arguments.get(argument)) for step in recent if step.action.name == name), "")
+    for step in recent:
+        if step.action.name in seen:
+            continue
+        seen.add(step.action.name)
+        for place, value in step.action.arguments.items():
+            if text := _text(value):
+                yield _Source("argument", step.action.name, place), text
+            if type(value) is int:
+                yield _Source("above", step.action.name, place), str(value + 1)
+        for place, column in _columns(step.observation).items():
+            yield _Source("first", step.action.name, place), column[0]
+            if before in column[:-1]:
+                yield _Source("after", step.action.name, place), column[column.index(before) + 1]
+
+
+def _columns(result: object) -> Mapping[str, Sequence[str]]:
+    """Give the texts and numbers of a result by their place."""
+    if isinstance(result, str) and result[:1] in ("{", "["):
+        try:
+            result = json.loads(result)
+        except (ValueError, RecursionError):
+            return {}
+    columns: defaultdict[str, list[str]] = defaultdict(list)
+    waiting, count = [("", result)], 0
+    while waiting and count < _MAX_VALUES:
+        (place, value), count = waiting.pop(), count + 1
+        if isinstance(value, Mapping):
+            waiting += reversed([(f"{place}.{name}", inner) for name, inner in value.items()])
+        elif isinstance(value, list | tuple):
+            waiting += reversed([(f"{place}[]", inner) for inner in value[:_MAX_VALUES]])
+        elif text := _text(value):
+            columns[place].append(text)
+    return columns
+
+
+def _text(value: object) -> str:
+    """Write a value as JSON; empty where it is none."""
+    try:
+        return json.dumps(value, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""
