@@ -2,6 +2,7 @@
 
 ```
 AgentError
+├── ActionUnreadable       a text is no action of BrowserGym's, or none there is here
 ├── ConfigurationError     a flag, a setting or a file is wrong; nothing was started
 │   └── TraceUnreadable    a file is no trace, or none that this version can read
 ├── ModelError             a model could not be used
@@ -30,6 +31,10 @@ class AgentError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class ActionUnreadable(AgentError):
+    """A text is no action of BrowserGym's, or none there is here."""
 
 
 class ConfigurationError(AgentError):

@@ -1,7 +1,7 @@
 """The log, as the user wants it: lines of text or of JSON on standard error, from a level on.
 
-Invariant: it is set up once, by a command; nothing is set up at import, and the library leaves the log to its user. No
-line holds what a question or a page says, except where a warning names an address or a file.
+Invariant: it is set up once, by a command; nothing is set up at import, and the library leaves the log to its user.
+What `RunLog` says of a run holds nothing that its question or a page says.
 """
 
 from __future__ import annotations

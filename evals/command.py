@@ -13,6 +13,7 @@ import typer
 
 from agent import flags
 from agent.console import ExitCode, run
+from agent.observing_flags import OBSERVING
 from evals.runs.evaluation import Evaluation
 from evals.runs.request import DEFAULT_MODES, DEFAULT_TIME_SCALE, Request
 from evals.suites.registry import SUITES
@@ -48,6 +49,22 @@ AtOnce = Annotated[
     int | None,
     typer.Option("--questions-at-once", min=1, help="Questions under way at once, on one pool.  \\[default: 1]"),
 ]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="local|ray",
+        help="Where questions are asked: in this process, or on a cluster.  \\[default: local]",
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", help="The Ray cluster.  \\[default: RAY_ADDRESS, else one on this machine]"),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Processes on the cluster, with a pool each.  \\[default: CPUs / 2]"),
+]
 ErrorRate = Annotated[
     float, typer.Option("--error-rate", min=0, max=1, help="How often the target 'gold' takes a wrong link first.")
 ]
@@ -69,6 +86,12 @@ TimeScale = Annotated[
     ),
 ]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Model that judges answers, by its name.")]
+MetricsPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics", metavar="[HOST:]PORT", help="Serve figures for Prometheus meanwhile, at /metrics; extra 'metrics'."
+    ),
+]
 Traces = Annotated[bool, typer.Option("--traces", help="Keep a trace of each run, for `speccache trace`.")]
 Out = Annotated[
     Path | None,
@@ -90,6 +113,8 @@ _REACHING: flags.Flags = {
     name: flags.PERMITTING[name] for name in ("search", "allow_hosts", "allow_domains", "deny_domains")
 }
 
+_SPREADING: flags.Flags = {"engine": EngineName, "ray_address": RayAddress, "workers": Workers}
+
 
 @flags.takes(
     thinking=_THINKING,
@@ -97,6 +122,8 @@ _REACHING: flags.Flags = {
     speculating=_SPECULATING,
     browsing=_BROWSING,
     reaching=_REACHING,
+    spreading=_SPREADING,
+    observing=OBSERVING,
 )
 def read(
     suite: SuiteName,
@@ -119,6 +146,7 @@ def read(
     time_scale: TimeScale = None,
     judge: JudgeName = None,
     traces: Traces = False,
+    metrics: MetricsPlace = None,
     out: Out = None,
     as_json: flags.Json = False,
     verbose: flags.Verbose = False,
@@ -146,7 +174,7 @@ def read(
         traces=traces,
         given={**given, "questions_at_once": at_once or 1},
     )
-    return Evaluation(request, out=out, as_json=as_json, verbose=verbose, quiet=quiet)
+    return Evaluation(request, out=out, as_json=as_json, verbose=verbose, quiet=quiet, metrics=metrics)
 
 
 @wraps(read)

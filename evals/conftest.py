@@ -18,7 +18,7 @@ from evals.command import read
 from evals.runs.evaluation import Evaluation
 from evals.runs.runner import Runner
 
-_PYTESTS_OWN = frozenset({"--json", "--verbose", "--quiet", "--help"})
+_PYTESTS_OWN = frozenset({"--json", "--verbose", "--quiet", "--help", "--log-format", "--log-level"})
 _EVALUATION = pytest.StashKey[Evaluation]()
 
 

@@ -89,8 +89,12 @@ class CallPatterns:
             counts = self._sources[trajectory[-1].action.name, shape, argument]
             there = dict(_sources(trajectory, shape.name, argument))
             there |= {source: source.place for source in counts if source.kind == "constant"}
-            # At a tie the first wins: what moves with the calls before is likelier to be meant than what stayed.
-            best = max((source for source in there if counts[source]), key=lambda source: counts[source], default=None)
+            # Where the usual source is missing, one that was right now and then is no better than chance; and what
+            # moves with the calls before is likelier to be meant than what happened to stay.
+            often = max(counts.values(), default=0) / 2
+            moving = max((count for source, count in counts.items() if source.kind != "constant"), default=0)
+            usual = [source for source in there if counts[source] > (moving if source.kind == "constant" else often)]
+            best = max(usual, key=lambda source: counts[source], default=None)
             if best is None:
                 return None
             arguments[argument] = json.loads(there[best])

@@ -54,7 +54,7 @@ class ToolEnvironment:
     Args:
         reads: Functions that change nothing and may run side by side, by name.
         writes: Functions that may change what the reads return, by name.
-        state: Names everything else that the reads depend on (who is logged in, a version); equal states, equal results.
+        state: Names everything else that the reads depend on, context variables included (who is logged in, a version).
 
     Raises:
         ValueError: A name is both a read and a write.

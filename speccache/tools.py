@@ -6,18 +6,7 @@ Invariant: a call returns or raises what the function itself would; the caller c
 from __future__ import annotations
 
 import copy
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Hashable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from contextlib import aclosing
+from collections.abc import AsyncIterable, Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,8 +14,8 @@ from speccache.account import Account
 from speccache.call_patterns import CallPatterns
 from speccache.environment import Step
 from speccache.events import Event, Listener
+from speccache.function_predictor import FunctionPredictor
 from speccache.options import SpeculationOptions
-from speccache.predictor import Guess
 from speccache.speculative_environment import SpeculativeEnvironment
 from speccache.tool_environment import Function, Result, ToolCall, ToolEnvironment
 
@@ -75,7 +64,7 @@ class SpeculativeTools:
         self._copied = copied
         self._trajectory: list[Step[ToolCall, Any]] = []
         self._predict: Predict = CallPatterns() if predict is None else predict
-        predictors = [_Predictor(self._predict)]
+        predictors = [FunctionPredictor(self._named)]
         self._tools = ToolEnvironment(reads, writes=writes, state=state)
         self._environment = SpeculativeEnvironment(
             self._tools,
@@ -84,6 +73,9 @@ class SpeculativeTools:
             options=options,
             listener=self._tell,
         )
+
+    def _named(self, steps: Sequence[Step[ToolCall, Result]]) -> Iterable[ToolCall] | AsyncIterable[ToolCall]:
+        return self._predict(tuple(Step(step.action, step.observation.value) for step in steps))
 
     def _tell(self, event: Event) -> None:
         self.account(event)
@@ -142,33 +134,3 @@ class SpeculativeTools:
 
     def __repr__(self) -> str:
         return f"<SpeculativeTools {', '.join(sorted(self.names))} {self._environment!r}>"
-
-
-class _Predictor:
-    """A function that names calls, as a predictor."""
-
-    name = "predict"
-
-    def __init__(self, predict: Predict) -> None:
-        self._predict = predict
-
-    async def predict(self, trajectory: Sequence[Step[ToolCall, Result]]) -> AsyncIterator[Guess[ToolCall]]:
-        named = self._predict(tuple(Step(step.action, step.observation.value) for step in trajectory))
-        rank = 0
-        async with aclosing(_one_by_one(named)) as calls:
-            async for call in calls:
-                rank += 1
-                yield Guess(action=call, predictor=self.name, rank=rank)
-
-
-async def _one_by_one(calls: Iterable[ToolCall] | AsyncIterable[ToolCall]) -> AsyncGenerator[ToolCall]:
-    if not isinstance(calls, AsyncIterable):
-        for call in calls:
-            yield call
-        return
-    try:
-        async for call in calls:
-            yield call
-    finally:
-        if isinstance(calls, AsyncGenerator):
-            await calls.aclose()

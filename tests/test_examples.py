@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,8 +12,14 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
 ASK = FOLDER / "ask.py"
-EXAMPLES = sorted(set(FOLDER.glob("*.py")) - {ASK})
+ADAPTERS = {
+    "browsergym_style": "True Books are lent",
+    "langchain_tools": "I have read",
+    "openai_tools": "7-1 is in Lund",
+}
+EXAMPLES = sorted(path for path in set(FOLDER.glob("*.py")) - {ASK} if path.stem not in ADAPTERS)
 MAX_LINES = 40
+MAX_ADAPTER_LINES = 60
 GAIN = re.compile(r"(?P<hits>\d+) hits, (?P<misses>\d+) misses; (?P<saved>\d+\.\d\d) s saved")
 
 
@@ -20,12 +27,13 @@ def test_there_is_an_example_of_each_kind() -> None:
     assert [path.stem for path in EXAMPLES] == ["files", "json_api", "sql"]
 
 
-def run(path: Path, folder: Path) -> list[str]:
+def run(path: Path, folder: Path, *, max_lines: int = MAX_LINES) -> list[str]:
     """Run an example; gives the lines it prints."""
     command = [sys.executable, "-W", "error", str(path)]
-    outcome = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    outcome = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, timeout=60, check=False)
     assert (outcome.returncode, outcome.stderr) == (0, "")
-    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_LINES
+    assert len(path.read_text(encoding="utf-8").splitlines()) < max_lines
     return outcome.stdout.splitlines()
 
 
@@ -46,3 +54,13 @@ def test_an_example_prints_its_hits_and_the_time_saved(path: Path, tmp_path: Pat
     assert int(gain["misses"]) == 1
     assert 0 <= int(gain["hits"]) <= 3
     assert float(gain["saved"]) > 0
+
+
+@pytest.mark.parametrize("name", sorted(ADAPTERS))
+def test_an_adapter_does_its_work_and_prints_its_gain(name: str, tmp_path: Path) -> None:
+    *_, answer, last = run(FOLDER / f"{name}.py", tmp_path, max_lines=MAX_ADAPTER_LINES)
+    assert answer.startswith(ADAPTERS[name])
+    gain = GAIN.fullmatch(last)
+    assert gain, last
+    # How many of them hit depends on how busy the machine is.
+    assert name == "browsergym_style" or float(gain["saved"]) > 0

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.errors import AgentError
+from agent.errors import ActionUnreadable
 from browser.action import (
     Action,
     Back,
@@ -29,10 +29,6 @@ from browser.action import (
 )
 
 _LINK = re.compile(r"\[?(\d+)\]?")
-
-
-class ActionUnreadable(AgentError):
-    """The text is no action, or none there is here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ def parse_action(text: str) -> Action | Message | Noop:
     return build(*bound.args, **bound.kwargs)
 
 
-def _noop(wait_ms: float = 0) -> Noop:  # noqa: ARG001 - pages have settled by the time they are shown
+def _noop(wait_ms: float = 0) -> Noop:
     return Noop()
 
 
@@ -86,7 +82,7 @@ def _click(bid: object, button: object = "left", modifiers: object = ()) -> Acti
     return Visit(reference) if reference.isdigit() else Click(reference)
 
 
-def _fill(bid: object, value: object, enable_autocomplete_menu: object = False) -> Type:  # noqa: ARG001, FBT002
+def _fill(bid: object, value: object, enable_autocomplete_menu: object = False) -> Type:
     if not isinstance(value, str):
         raise ActionUnreadable("fill: the value is no text")
     return Type(_reference(bid), value)
@@ -114,7 +110,7 @@ def _tab_focus(index: object) -> SwitchTab:
 
 
 def _reference(bid: object) -> str:
-    reference = _text(bid, "bid")
+    reference = _text(str(bid) if isinstance(bid, int) else bid, "bid")
     link = _LINK.fullmatch(reference)
     return link[1] if link else reference
 
@@ -130,8 +126,8 @@ _ACTIONS: dict[str, Callable[..., Action | Message | Noop]] = {
     "send_msg_to_user": lambda text: Message(_text(text, "text")),
     "report_infeasible": lambda reason: Message(_text(reason, "reason")),
     "goto": _goto,
-    "go_back": lambda: Back(),
-    "go_forward": lambda: Forward(),
+    "go_back": Back,
+    "go_forward": Forward,
     "click": _click,
     "hover": lambda bid: Hover(_reference(bid)),
     "fill": _fill,

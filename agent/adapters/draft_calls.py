@@ -39,7 +39,7 @@ class DraftCalls:
         **options: Any,
     ) -> None:
         self._client = client
-        self._request = {"model": model, "tools": list(schemas), **options}
+        self._request: dict[str, Any] = {"model": model, "tools": list(schemas), **options}
         self._messages = [dict(message) for message in messages]
 
     async def __call__(self, trajectory: Calls) -> AsyncIterator[ToolCall]:
@@ -47,7 +47,8 @@ class DraftCalls:
 
         Raises:
             openai.OpenAIError: The model could not be asked; `SpeculativeTools` counts it as a failure.
-            ValueError: The arguments it wrote are no JSON object.
+            ValueError: The arguments it wrote are no JSON.
+            TypeError: They are no JSON object.
         """
         messages = list(self._messages)
         for number, step in enumerate(trajectory, start=1):
@@ -61,7 +62,8 @@ class DraftCalls:
                 },
                 {"role": "tool", "tool_call_id": identity, "content": content(step.observation)},
             ]
-        completion = await self._client.chat.completions.create(messages=messages, **self._request)
+        request = {**self._request, "messages": messages}
+        completion = await self._client.chat.completions.create(**request)
         for wanted in completion.choices[0].message.tool_calls or ():
             if wanted.type == "function":
                 yield ToolCall(wanted.function.name, dict(json.loads(wanted.function.arguments or "{}")))

@@ -116,11 +116,12 @@ def _batches(tools: SpeculativeTools, wanted: Sequence[_Wanted]) -> Iterator[lis
 async def _told(tools: SpeculativeTools, wanted: _Wanted) -> str:
     try:
         arguments = json.loads(wanted.arguments or "{}")
-        if not isinstance(arguments, dict):
-            raise InvalidCall(f"{wanted.name}: the arguments are no JSON object")
-        value = await tools.call(wanted.name, **arguments)
     except json.JSONDecodeError as error:
         return f"error: {wanted.name}: the arguments are no JSON: {error}"
+    if not isinstance(arguments, dict):
+        return f"error: {wanted.name}: the arguments are no JSON object"
+    try:
+        value = await tools.call(wanted.name, **arguments)
     except InvalidCall as error:
         return f"error: {error}"
     return content(value)

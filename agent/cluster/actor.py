@@ -1,7 +1,7 @@
 """What runs in a worker's process, as a Ray actor.
 
-Invariant: what was opened is closed in the task that opened it, and before the process ends of itself. Where the process
-is killed, browsers see their pipe close and end, too.
+Invariant: what was opened is closed in the task that opened it, before the process ends of itself. Where it is killed,
+browsers see their pipe close and end, too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Actor(Generic[TaskT, ResultT]):
     def __init__(self) -> None:
         self._closing = asyncio.Event()
         self._holder: asyncio.Task[None] | None = None
-        self._work: asyncio.Future[Work[TaskT, ResultT]] | None = None
+        self._opened = asyncio.Event()
+        self._work: Work[TaskT, ResultT] | None = None
         self._running: set[asyncio.Task[object]] = set()
 
     async def seat(self) -> Seat:
@@ -57,9 +58,12 @@ class Actor(Generic[TaskT, ResultT]):
             variables: Environment variables to set before.
         """
         os.environ.update(variables)
-        self._work = asyncio.get_running_loop().create_future()
-        self._holder = asyncio.create_task(self._hold(opening, self._work), name="hold what is shared")
-        await self._work
+        self._holder = asyncio.create_task(self._hold(opening), name="hold what is shared")
+        opened = asyncio.create_task(self._opened.wait())
+        await asyncio.wait([opened, self._holder], return_when=asyncio.FIRST_COMPLETED)
+        opened.cancel()
+        if self._holder.done():
+            self._holder.result()
 
     async def work(self, task: TaskT) -> ResultT:
         """Do a task."""
@@ -69,7 +73,7 @@ class Actor(Generic[TaskT, ResultT]):
         if current is not None:
             self._running.add(current)
             current.add_done_callback(self._running.discard)
-        return await (await self._work)(task)
+        return await self._work(task)
 
     async def aclose(self) -> None:
         """End what is under way, then close what is shared."""
@@ -79,19 +83,12 @@ class Actor(Generic[TaskT, ResultT]):
         if self._running:
             await asyncio.wait(self._running)
         if self._holder is not None:
-            if self._work is not None and not self._work.done():
+            if not self._opened.is_set():
                 self._holder.cancel()
-            await self._holder
+            await asyncio.wait([self._holder])
 
-    async def _hold(
-        self, opening: Opening[TaskT, ResultT], opened: asyncio.Future[Work[TaskT, ResultT]]
-    ) -> None:
+    async def _hold(self, opening: Opening[TaskT, ResultT]) -> None:
         # One task enters and leaves: what is opened may hold task groups and time limits, which belong to a task.
-        try:
-            async with opening() as work:
-                opened.set_result(work)
-                await self._closing.wait()
-        except BaseException as error:
-            if opened.done():
-                raise
-            opened.set_exception(error)
+        async with opening() as self._work:
+            self._opened.set()
+            await self._closing.wait()

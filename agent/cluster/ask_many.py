@@ -75,11 +75,7 @@ async def ask_many(
         AddressRefused: As `Agent.ask()`, before anything is asked.
     """
     chosen = load_settings(**(settings.model_dump(exclude_none=True) | given if settings else given))
-    if chosen.profile is not None or chosen.save_storage_state is not None:
-        raise ConfigurationError(
-            "a session that is kept can be used by one process at a time, not by the workers of a cluster",
-            hint="Begin with a storage_state, which is only read.",
-        )
+    _refuse_kept_sessions(chosen)
     asked = [
         _Asked(place=place, question=replace(each, url=checked(each.url) if each.url else None))
         for place, each in enumerate(questions)
@@ -99,3 +95,11 @@ async def ask_many(
 
 def _lost(why: str) -> Outcome:
     return Outcome(status="error", reason=why, error=WorkerLost(why))
+
+
+def _refuse_kept_sessions(settings: Settings) -> None:
+    if settings.profile is not None or settings.save_storage_state is not None:
+        raise ConfigurationError(
+            "a session that is kept can be used by one process at a time, not by the workers of a cluster",
+            hint="Begin with a storage_state, which is only read.",
+        )

@@ -7,10 +7,12 @@ stays. Nothing of a run is in Ray's runtime environment, and Ray sends no usage 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.cluster.errors import ClusterUnusable
@@ -49,7 +51,9 @@ class Cluster:
         try:
             import ray  # noqa: PLC0415 - needs the extra `ray`
         except ImportError as error:
-            raise ClusterUnusable(f"a cluster needs a package that is not there: {error.name}", hint=_INSTALL) from error
+            raise ClusterUnusable(
+                f"a cluster needs a package that is not there: {error.name}", hint=_INSTALL
+            ) from error
         if ray.is_initialized():
             yield JoinedCluster(self, ray)
             return
@@ -61,6 +65,8 @@ class Cluster:
             await asyncio.to_thread(ray.shutdown)
 
     def _init(self, ray: Any) -> None:
+        # It would warn of what is as it should be here: that it is not the main thread, and that a token was made.
+        logging.getLogger("ray").setLevel(logging.ERROR)
         address = self.address or os.environ.get("RAY_ADDRESS") or "local"
         quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
         if address == "local":
@@ -88,7 +94,7 @@ class JoinedCluster:
         self.cluster = cluster
         self._ray = ray
 
-    @property
+    @cached_property
     def workers(self) -> int:
         """How many workers there are to be."""
         cpus = self._ray.cluster_resources().get("CPU", 0)

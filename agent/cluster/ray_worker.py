@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import ray
 from ray.exceptions import RayError, RayTaskError
@@ -21,8 +21,7 @@ from agent.cluster.versions import versions
 from agent.errors import AgentError
 from browser.errors import BrowserError
 
-ReplyT = TypeVar("ReplyT")
-
+_REMOTE: Any = ray.remote(Actor)
 _CONTROL_CALLS = 2  # room beside the tasks, so that closing never waits for them
 
 
@@ -43,9 +42,12 @@ class RayWorker(Generic[TaskT, ResultT]):
         self.lost = ""
         self._grace_seconds = grace_seconds
         self._is_there = False
-        # No restart by Ray: a new process would have nothing open.
-        remote = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=at_once + _CONTROL_CALLS)(Actor)
-        self._actor: Any = remote.options(scheduling_strategy="SPREAD").remote()
+        self._actor: Any = _REMOTE.options(
+            num_cpus=1,
+            max_restarts=0,  # a process that Ray began again would have nothing open
+            max_concurrency=at_once + _CONTROL_CALLS,
+            scheduling_strategy="SPREAD",
+        ).remote()
 
     async def open(self, opening: Opening[TaskT, ResultT]) -> Seat:
         """Wait until it is there and has opened what its tasks share.
@@ -95,5 +97,6 @@ class RayWorker(Generic[TaskT, ResultT]):
         except RayTaskError as error:
             raise (error.cause if isinstance(error.cause, Exception) else error) from error
         except RayError as error:
-            self.lost = str(error).strip().splitlines()[0]
+            first, *more = str(error).strip().splitlines()
+            self.lost = " ".join([first.strip(), *(line.strip() for line in more[-1:])])  # the last line has the cause
             raise WorkerLost(self.lost) from error

@@ -15,8 +15,11 @@ from agent.console import run
 from agent.errors import ConfigurationError
 from agent.keeper import Keeper
 from agent.keeping_flags import KEEPING
+from agent.logs import set_up_log
 from agent.mcp_server.address import Address
+from agent.observing_flags import OBSERVING
 from agent.settings import Settings, load_settings
+from agent.telemetry.watch import new_metrics
 from agent.veil import Veil
 from agent.web import checked
 
@@ -44,8 +47,12 @@ PlaywrightNames = Annotated[
     bool, typer.Option("--playwright-names", help="Name the tools as Playwright MCP does: browser_navigate, …")
 ]
 
+Metrics = Annotated[
+    bool, typer.Option("--metrics", help="Serve figures for Prometheus beside --http, at /metrics; extra 'metrics'.")
+]
 
-@flags.takes(speculating=_SPECULATING, browsing=flags.BROWSING, permitting=flags.PERMITTING)
+
+@flags.takes(speculating=_SPECULATING, browsing=flags.BROWSING, permitting=flags.PERMITTING, observing=OBSERVING)
 def mcp(
     given: flags.Flags,
     url: Site = None,
@@ -54,6 +61,7 @@ def mcp(
     port: Port = 8931,
     token: Token = "",
     playwright_names: PlaywrightNames = False,
+    metrics: Metrics = False,
     verbose: flags.Verbose = False,
 ) -> None:
     """Serve pages to any MCP client, and load the likely next ones while its model thinks."""
@@ -61,14 +69,19 @@ def mcp(
 
         async def work() -> None:
             settings = load_settings(**given)
+            set_up_log(settings)
+            if metrics and not http:
+                raise ConfigurationError("figures are served over HTTP only", hint="Add --http to --metrics.")
             address = Address(host=host, port=port, token=token) if http else None
             site = checked(url) if url else ""
-            await _serve(settings, site, address, veil, playwright_names=playwright_names)
+            await _serve(settings, site, address, veil, playwright_names=playwright_names, metrics=metrics)
 
         run(work(), verbose=verbose)
 
 
-async def _serve(settings: Settings, url: str, address: Address | None, veil: Veil, *, playwright_names: bool) -> None:
+async def _serve(
+    settings: Settings, url: str, address: Address | None, veil: Veil, *, playwright_names: bool, metrics: bool
+) -> None:
     try:
         from agent.mcp_server.service import serve  # noqa: PLC0415 - needs the extra `mcp`
     except ImportError as error:
@@ -79,4 +92,11 @@ async def _serve(settings: Settings, url: str, address: Address | None, veil: Ve
     with ExitStack() as stack:
         keeper = stack.enter_context(Keeper(settings))
         veil.hide(keeper.visitor(url).allowance.masked)
-        await serve(settings, keeper, url=url, address=address, playwright_names=playwright_names)
+        await serve(
+            settings,
+            keeper,
+            url=url,
+            address=address,
+            playwright_names=playwright_names,
+            metrics=new_metrics() if metrics else None,
+        )

@@ -11,27 +11,41 @@ import hmac
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from mcp.server import Server
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.console import tell
 from agent.mcp_server.address import Address
 from agent.mcp_server.sessions import Sessions
 
+if TYPE_CHECKING:
+    from agent.telemetry.prometheus import Metrics
+
 PATH = "/mcp"
+METRICS_PATH = "/metrics"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _GRACE_SECONDS = 1
 
 
-async def serve_http(server: Server[Any], sessions: Sessions, address: Address) -> None:
+async def serve_http(
+    server: Server[Any], sessions: Sessions, address: Address, *, metrics: Metrics | None = None
+) -> None:
     """Serve clients until a signal comes; prints the address on standard error.
+
+    Args:
+        server: Speaks the protocol.
+        sessions: What clients have open.
+        address: Where to listen.
+        metrics: Figures for Prometheus, served at `/metrics` to whoever may use the server; None: none are.
 
     Raises:
         ConfigurationError: The address cannot be listened on.
@@ -42,13 +56,31 @@ async def serve_http(server: Server[Any], sessions: Sessions, address: Address) 
         application = server.streamable_http_app(
             streamable_http_path=PATH, transport_security=_security(address, shown)
         )
+        if metrics is not None:
+            application.router.routes.append(_metrics_route(metrics, hosts=_security(address, shown)))
         configuration = uvicorn.Config(
             _Entrance(application, sessions, token=address.token),
+            log_config=None,  # the log is the command's
             log_level="warning",
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         tell(f"serving MCP at http://{shown}:{port}{PATH}")
         await _until_cancelled(_Server(configuration), listener)
+
+
+def _metrics_route(metrics: Metrics, *, hosts: TransportSecuritySettings) -> Route:
+    from agent.telemetry.prometheus import CONTENT_TYPE  # noqa: PLC0415 - needs the extra `metrics`
+
+    names = {name.rpartition(":")[0] for name in hosts.allowed_hosts}
+
+    async def answer(request: Request) -> Response:
+        # As for the protocol: a web page may have its name point here, and would read the answer.
+        asked = request.headers.get("host", "").lower()
+        if hosts.enable_dns_rebinding_protection and not {asked, asked.rpartition(":")[0]} & names:
+            return PlainTextResponse("This name is not served here.", 421)
+        return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+    return Route(METRICS_PATH, answer, methods=["GET"])
 
 
 class _Server(uvicorn.Server):

@@ -25,6 +25,7 @@ from agent.predictors.predictor_choice import Predictors
 from agent.predictors.ranker import LinkRanker
 from agent.settings import PredictorName, Settings
 from agent.speculation import speculative
+from agent.telemetry.watch import Watch
 from agent.web import open_pool, web_environment
 from browser.action import Action
 from browser.observation import Observation
@@ -58,6 +59,7 @@ class Sessions:
         keeper: Has the user's own things open; it stays the caller's.
         url: A site that the user named: it may be private, and what of the user's own is for no other host is for it.
         idle_seconds: How long a session is kept that is not called; None: for good.
+        watch: Who watches sessions from outside; None: nobody.
         clock: Where the time comes from, in seconds.
 
     Resource handling: owns the pool, every session, and a task that closes idle ones.
@@ -70,12 +72,14 @@ class Sessions:
         *,
         url: str = "",
         idle_seconds: float | None = IDLE_SECONDS,
+        watch: Watch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
         self._keeper = keeper
         self._url = url
         self._idle_seconds = idle_seconds
+        self._watch = watch or Watch()
         self._clock = clock
         self._ranker = LinkRanker(Embedder())
         self._sessions: dict[str, BrowsingSession] = {}
@@ -155,6 +159,7 @@ class Sessions:
         async with AsyncExitStack() as stack:
             link = await stack.enter_async_context(open_cache_link(self._settings))
             pool = await stack.enter_async_context(open_pool(self._settings, self._url))
+            self._watch.pool_opened(pool)
             self._stack.push_async_callback(stack.pop_all().aclose)
             return _Ground(pool=pool, link=link)
 
@@ -165,10 +170,13 @@ class Sessions:
 
     async def _begin(self, session: BrowsingSession) -> Walk:
         ground, settings = await self._ground(), self._settings
-        web = web_environment(settings, ground.pool, self._url, visitor=self._keeper.visitor(self._url))
+        visitor = self._keeper.visitor(self._url)
+        web = web_environment(settings, ground.pool, self._url, visitor=visitor)
         environment: Environment[Action, Observation] = web
         level: PageLevel | None = None
         async with AsyncExitStack() as stack:
+            session.tally.onward = following = self._watch.begin(mask=visitor.allowance.masked)
+            stack.callback(following.close)
             stack.push_async_callback(web.aclose)
             if settings.speculation:
                 ground.pool.warm()

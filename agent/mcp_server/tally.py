@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from speccache.account import Account
-from speccache.events import Event, EventKind
+from speccache.events import Event, EventKind, Listener
 
 _STEPS = (EventKind.HIT, EventKind.JOIN, EventKind.MISS, EventKind.DIRECT)
 _ENDS = (EventKind.LOAD, EventKind.FAIL, EventKind.CANCEL, EventKind.REFUSE)
@@ -23,11 +23,13 @@ class Tally:
         account: What loading ahead gained and cost.
         loading: What is loading ahead just now, by the key it is cached under.
         step: The event of the last step; None before the first.
+        onward: Whom to pass the events on to.
     """
 
     account: Account = field(default_factory=Account)
     loading: dict[str, str] = field(default_factory=dict)
     step: Event | None = None
+    onward: Listener = lambda _: None
     rest: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while nothing is loading ahead."""
 
@@ -44,3 +46,4 @@ class Tally:
         elif event.kind in _STEPS:
             self.step = event
         (self.rest.clear if self.loading else self.rest.set)()
+        self.onward(event)

@@ -60,6 +60,18 @@ def weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     return {word: weight / total for word, weight in rarity.items()} if total else {}
 
 
+def precision(text: str, question: str) -> float:
+    """Return which share of a text's words the question has, 0 to 1: high for a name that it mentions."""
+    found = words(text)
+    return len(found & words(question)) / len(found) if found else 0.0
+
+
+def is_wide(text: str) -> bool:
+    """Tell whether more of a text's words are Chinese, Japanese or Korean than are not."""
+    found = words(text)
+    return 2 * sum(_WIDE_TOKEN.match(word) is not None for word in found) > len(found)
+
+
 def coverage(text: str, weighed: Mapping[str, float]) -> float:
     """Return which share of the question a text covers, 0 to 1."""
     # `fsum` is exact, so the order of a set does not show in the last digit.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from threading import Thread
 from types import TracebackType
@@ -86,6 +87,7 @@ class OtelExport:
 
     Args:
         environment: Holds the `OTEL_*` variables that this class itself obeys; the SDK reads all others.
+        farewell_seconds: How long leaving the block may take.
 
     Resource handling: owns both providers and their threads; leaving the block sends the rest, within a bounded time.
 
@@ -93,11 +95,14 @@ class OtelExport:
         ConfigurationError: A protocol is asked for that is not spoken here.
     """
 
-    def __init__(self, *, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, *, environment: Mapping[str, str] = os.environ, farewell_seconds: float = FAREWELL_SECONDS
+    ) -> None:
         _check_protocol(environment)
         # What it says of a collector that is away it says often, with tracebacks, and from threads; it is said once.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
         self._lost = False
+        self._farewell_seconds = farewell_seconds
         resource = _resource()
         self._tracers = SdkTracerProvider(resource=resource, shutdown_on_exit=False)
         readers = []
@@ -121,8 +126,9 @@ class OtelExport:
         closing = [Thread(target=each.shutdown, daemon=True) for each in (self._tracers, self._meters)]
         for thread in closing:
             thread.start()
-        closing[0].join(FAREWELL_SECONDS)
-        closing[1].join(0 if closing[0].is_alive() else FAREWELL_SECONDS)
+        deadline = time.monotonic() + self._farewell_seconds
+        for thread in closing:
+            thread.join(max(0.0, deadline - time.monotonic()))
         if self._lost or any(thread.is_alive() for thread in closing):
             logger.warning("Telemetry was lost: the collector that OTEL_EXPORTER_OTLP_ENDPOINT names did not take it.")
 

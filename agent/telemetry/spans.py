@@ -35,7 +35,7 @@ from agent.events import (
     Thinking,
 )
 from agent.telemetry.facts import action_kind, call_attributes, shown_address
-from agent.telemetry.instruments import ERROR_TYPE, MODE, OPERATION, OUTCOME, REQUEST_MODEL, RESULT, STATUS
+from agent.telemetry.instruments import ERROR_TYPE, MODE, OPERATION, OUTCOME, PROVIDER, REQUEST_MODEL, RESULT, STATUS
 from agent.telemetry.measuring import LOAD_OUTCOMES, STEP_KINDS, UNCACHED
 from agent.telemetry.run_name import RunName
 from speccache.events import Event, EventKind
@@ -113,6 +113,7 @@ class RunSpans:
                 self._started(event)
             case Thinking() | Concluding():
                 name = "decide" if isinstance(event, Thinking) else "conclude"
+                self._end(self._deciding, event.at_seconds)
                 self._deciding = self._begin(name, event.at_seconds, {TURN: event.turn})
             case Decided() | Concluded():
                 self._decided(event)
@@ -130,19 +131,24 @@ class RunSpans:
         for key in list(self._loads):
             self._loaded(key, "cancelled", self._latest_seconds, {})
         for span in (self._deciding, self._run):
-            if span is not None and span.is_recording():
-                _failed(span, _OTHER)
-                span.end(self._nanoseconds(self._latest_seconds))
+            self._end(span, self._latest_seconds)
+
+    def _end(self, span: Span | None, at_seconds: float) -> None:
+        """End what came to no end of its own, as a decision does whose model failed."""
+        if span is not None and span.is_recording():
+            _failed(span, _OTHER)
+            span.end(self._nanoseconds(at_seconds))
 
     def _started(self, event: Started) -> None:
         attributes: dict[str, str] = {OPERATION: "invoke_agent", AGENT_NAME: "speccache", RUN: self._name.run}
-        attributes |= {AGENT_VERSION: version("speccache"), REQUEST_MODEL: event.target}
+        attributes |= {AGENT_VERSION: version("speccache"), REQUEST_MODEL: event.target, PROVIDER: "speccache"}
         attributes |= {QUESTION: self._name.question} if self._name.question else {}
         attributes |= {MODE: self._name.mode} if self._name.mode else {}
         attributes |= self._said({INPUT_MESSAGES: _messages("user", event.question)})
         self._run = self._begin("invoke_agent speccache", event.at_seconds, attributes)
 
     def _finished(self, event: Finished) -> None:
+        self._end(self._deciding, event.at_seconds)
         if self._run is None:
             return
         self._run.set_attributes({STATUS: event.status, **self._tokens})
@@ -168,7 +174,11 @@ class RunSpans:
         outcome = _CALL_OUTCOMES.get(call.kind)
         if outcome is None:  # what is done about a call is a mark in the span that it is done for
             if parent is not None:
-                told: dict[str, str | float] = {REQUEST_MODEL: call.model, ROLE: call.role, "speccache.seconds": call.seconds}
+                told: dict[str, str | float] = {
+                    REQUEST_MODEL: call.model,
+                    ROLE: call.role,
+                    "speccache.seconds": call.seconds,
+                }
                 parent.add_event(f"speccache.{call.kind}", told, self._nanoseconds(call.at_seconds))
             return
         attributes: dict[str, str | int | float | bool] = {**call_attributes(call), ROLE: call.role, OUTCOME: outcome}
@@ -177,6 +187,8 @@ class RunSpans:
             attributes |= {ESTIMATED: True} if call.estimated else {}
         if call.cost_usd is not None:
             attributes[COST] = call.cost_usd
+        if call.role == "target" and self._run is not None and self._run.is_recording():
+            self._run.set_attribute(PROVIDER, attributes[PROVIDER])
         name = f"chat {attributes[REQUEST_MODEL]}"
         started_seconds = call.at_seconds - call.seconds
         span = self._begin(name, started_seconds, attributes, parent=parent, kind=SpanKind.CLIENT)
@@ -209,7 +221,7 @@ class RunSpans:
         span.end(self._nanoseconds(at_seconds))
 
     def _observed(self, event: Observed) -> None:
-        attributes: dict[str, str | int | float | bool] = {TURN: event.turn, READINESS: event.readiness}
+        attributes: dict[str, str | int | float | bool] = {TURN: event.turn, READINESS: str(event.readiness)}
         address = shown_address(self._mask(event.url), content=self._content)
         attributes |= {URL: address} if address else {}
         attributes |= {HTTP_STATUS: event.status} if event.status is not None else {}

@@ -17,6 +17,7 @@ from agent.telemetry.run_name import RunName
 
 if TYPE_CHECKING:
     from agent.telemetry.prometheus import Metrics
+    from browser.pool import BrowserPool
 
 
 class Follower(Protocol):
@@ -58,10 +59,17 @@ class Watch:
 
     Args:
         makers: What each run is followed by.
+        metrics: Figures that tell of the pool, too; None: nobody reads them.
     """
 
-    def __init__(self, makers: Sequence[FollowerMaker] = ()) -> None:
+    def __init__(self, makers: Sequence[FollowerMaker] = (), *, metrics: Metrics | None = None) -> None:
         self._makers = makers
+        self._metrics = metrics
+
+    def pool_opened(self, pool: BrowserPool) -> None:
+        """Tell of this pool from now on."""
+        if self._metrics is not None:
+            self._metrics.watch_pool(pool.statistics)
 
     def begin(self, *, name: RunName | None = None, mask: Callable[[str], str] = str) -> Following:
         """Return a listener for one run, to be closed at its end.
@@ -82,7 +90,7 @@ class Watch:
             mode: The mode of a suite.
             mask: Takes secrets out of a text.
         """
-        name = RunName(question=question, mode=mode)
+        name = RunName(question=question, mode=str(mode))
         following = self.begin(name=name, mask=mask)
         with named(name):
             try:
@@ -110,7 +118,7 @@ def open_watch(settings: Settings, *, metrics: Metrics | None = None) -> Iterato
             with needing_extra("otel", "OpenTelemetry"):
                 from agent.telemetry.otel import OtelExport  # noqa: PLC0415 - needs the extra `otel`
             makers.append(stack.enter_context(OtelExport()).otel.followers)
-        yield Watch(makers)
+        yield Watch(makers, metrics=metrics)
 
 
 def new_metrics() -> Metrics:

@@ -10,6 +10,7 @@ import typer
 
 from agent import flags
 from agent.console import run
+from browser.shared_cache.address import parse_cache_address
 from evals.bench.egress import egress
 from evals.bench.foreground import foreground
 from evals.bench.hedging import hedging
@@ -98,6 +99,22 @@ def recall_command(
     if files and sites is None:
         raise typer.BadParameter("question files need --sites, the folder that their sites are in")
     _show(run(recall(files or (), sites or Path()), verbose=True), as_json=as_json)
+
+
+@app.command("shared")
+def shared_command(
+    cache: Annotated[str, typer.Option("--cache", help="A Redis or Valkey server.")] = "redis://127.0.0.1:6379/0",
+    pairs: Pairs = 40,
+    as_json: flags.Json = False,
+) -> None:
+    """Measure a step whose page is in the shared cache against the same step without one."""
+    from evals.bench.shared import shared  # noqa: PLC0415 - needs the extra `redis`
+
+    try:
+        address = parse_cache_address(cache)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--cache") from error
+    _show(run(shared(address, pairs=pairs), verbose=True), as_json=as_json)
 
 
 app.command("soak")(soak_command)

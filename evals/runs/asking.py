@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from agent.predictors.embedding import Embedder
 from agent.settings import Settings
 from agent.target import Usage
 from agent.targets.pacing import PacedTarget
+from agent.telemetry.watch import Watch
 from agent.trace import Trace
 from agent.wiring import answer
 from browser.action import Action, Visit
@@ -58,6 +59,7 @@ class Asker:
         judge: Judges answers; None: nobody does.
         traces: The folder for traces; None: none are kept.
         link: The connection to the shared cache, over all questions; None: there is none.
+        watch: Who watches runs from outside.
     """
 
     plan: Plan
@@ -68,6 +70,7 @@ class Asker:
     judge: Judge | None = None
     traces: Path | None = None
     link: CacheLink | None = None
+    watch: Watch = field(default_factory=Watch)
 
     async def ask(self, item: Item, mode: Mode, *, order: int, known_way: Sequence[Action] = ()) -> Record:
         """Ask a question in a mode.
@@ -101,7 +104,7 @@ class Asker:
         settings = self._settings(mode, base)
         url = base + item.url if item.url.startswith("/") else item.url
         async with AsyncExitStack() as stack:
-            listeners: list[RunListener] = [log]
+            listeners: list[RunListener] = [log, stack.enter_context(self.watch.follow(question=item.id, mode=mode))]
             if self.traces is not None:
                 listeners.append(stack.enter_context(Trace(self.traces / trace_name(item.id, mode))))
             mind = await stack.enter_async_context(

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agent.models.call_account import CallAccount
 from evals.runs.asking import Asker
@@ -18,6 +18,9 @@ from evals.runs.equipment import open_asker
 from evals.runs.errand import Errand, run_errand
 from evals.runs.plan import Plan
 from evals.runs.record import Record
+
+if TYPE_CHECKING:
+    from agent.telemetry.prometheus import Metrics
 
 Keep = Callable[[Record], None]
 """Takes a record as soon as there is one; what it raises ends the run."""
@@ -50,16 +53,18 @@ class LocalEngine:
     Args:
         plan: What is asked, and how.
         folder: Where verdicts and traces are kept.
+        metrics: Figures for Prometheus; None: nobody reads them.
     """
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(self, plan: Plan, folder: Path, *, metrics: Metrics | None = None) -> None:
         self.judging = CallAccount()
         self._plan = plan
         self._folder = folder
+        self._metrics = metrics
 
     async def ask(self, errands: Sequence[Errand], keep: Keep) -> None:
         """Ask all of them; see `Engine`."""
-        async with open_asker(self._plan, self._folder, judging=self.judging) as asker:
+        async with open_asker(self._plan, self._folder, judging=self.judging, metrics=self._metrics) as asker:
             queue = iter(errands)
             try:
                 async with asyncio.TaskGroup() as group:

@@ -6,7 +6,7 @@ Invariant: the modes of a question run in one process, on one pool, and never ov
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from browser.action import Action, Search, Visit
@@ -29,7 +29,7 @@ class Errand:
     known: tuple[Record, ...] = ()
 
 
-async def run_errand(asker: Asker, errand: Errand) -> AsyncIterator[Record]:
+async def run_errand(asker: Asker, errand: Errand) -> AsyncGenerator[Record, None]:
     """Ask a question in the modes that are not known yet, each when the one before was taken."""
     records = {record.mode: record for record in errand.known}
     for order, mode in enumerate(asker.plan.order(errand.item), 1):

@@ -11,19 +11,29 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
+from agent.cluster import Seat
 from agent.console import err, fail, tell
 from agent.errors import ConfigurationError
+from agent.logs import is_structured, set_up_log
+from agent.telemetry.metrics_server import serve_metrics
+from agent.telemetry.watch import new_metrics
 from evals.report import print_report, report_json, write_html
+from evals.runs.engine import Engine, LocalEngine
 from evals.runs.journal import Journal
 from evals.runs.plan import Plan
 from evals.runs.progress_bar import ProgressBar
+from evals.runs.ray_engine import RayEngine
 from evals.runs.record import Record
 from evals.runs.request import Request
 from evals.runs.runner import Runner
+
+if TYPE_CHECKING:
+    from agent.telemetry.prometheus import Metrics
 
 REPORT = "report.json"
 PAGE = "report.html"
@@ -38,6 +48,7 @@ class Evaluation:
         as_json: Whether the report is printed as JSON.
         verbose: Whether tracebacks are shown.
         quiet: Whether nothing but the report and errors is shown.
+        metrics: Where figures for Prometheus are served meanwhile, as `[HOST:]PORT`; None: nowhere.
 
     Attributes:
         records: What was found, of what was asked for.
@@ -52,6 +63,7 @@ class Evaluation:
         as_json: bool = False,
         verbose: bool = False,
         quiet: bool = False,
+        metrics: str | None = None,
     ) -> None:
         self.verbose = verbose
         self.records: Sequence[Record] = ()
@@ -59,6 +71,7 @@ class Evaluation:
         self.folder = out or default_folder(request.suite)
         self._as_json = as_json
         self._quiet = quiet
+        self._metrics = metrics
 
     @cached_property
     def plan(self) -> Plan:
@@ -85,11 +98,35 @@ class Evaluation:
         async with AsyncExitStack() as stack:
             journal = stack.enter_context(Journal(self.folder, plan.conditions))
             stack.callback(self._collect, journal)
-            bar = stack.enter_context(ProgressBar(err, is_quiet=quiet or self._quiet))
-            runner = await stack.enter_async_context(Runner(plan, journal, listener=bar))
+            set_up_log(plan.settings)
+            bar = stack.enter_context(ProgressBar(err, is_quiet=quiet or self._quiet or is_structured()))
+            engine = self._engine(await self._served_metrics(stack))
+            runner = await stack.enter_async_context(Runner(plan, journal, listener=bar, engine=engine))
             yield runner
             if judging := str(runner.judging):
                 tell(f"judge: {judging}")
+
+    async def _served_metrics(self, stack: AsyncExitStack) -> Metrics | None:
+        if self._metrics is None:
+            return None
+        if self.plan.cluster is not None:
+            raise ConfigurationError(
+                "figures for Prometheus are served by the process that asks, and a cluster has many",
+                hint="Leave --metrics out, or have the workers send OpenTelemetry's with --otel.",
+            )
+        metrics = new_metrics()
+        address = await stack.enter_async_context(serve_metrics(metrics, self._metrics))
+        tell(f"metrics: {address}")
+        return metrics
+
+    def _engine(self, metrics: Metrics | None) -> Engine:
+        if self.plan.cluster is None:
+            return LocalEngine(self.plan, self.folder, metrics=metrics)
+        return RayEngine(self.plan, self.folder, self.plan.cluster, seated=self._tell_of)
+
+    def _tell_of(self, seat: Seat) -> None:
+        if not self._quiet:
+            tell(f"a worker is ready on {seat.host}, process {seat.pid}")
 
     async def measure(self) -> None:
         """Ask everything."""

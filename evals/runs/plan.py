@@ -22,7 +22,10 @@ GOLD = "gold"
 """The target that is simulated: it follows the known way."""
 
 _TOLD_BY_NAME = ("target", "draft", "max_guesses", "max_turns", "pool_size", "search", "think", "questions_at_once")
-_NO_CONDITION = ("browser", "egress_host", "predictor", "speculation", "act", "max_memory")
+_NO_CONDITION = (
+    *("browser", "egress_host", "predictor", "speculation", "act", "max_memory"),
+    *("otel", "log_format", "log_level"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

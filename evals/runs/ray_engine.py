@@ -6,24 +6,23 @@ what is compared was measured on one machine. The journal, the progress and the 
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent.cluster import Cluster, FanOut, Finished, Work
+from agent.cluster import Cluster, FanOut, Finished, Seat, Work
 from agent.cluster.shares import share_of
 from agent.models.call_account import CallAccount
+from evals.runs.asking import blank_record, trace_name
 from evals.runs.engine import Keep
-from evals.runs.equipment import open_asker
+from evals.runs.equipment import TRACES, open_asker
 from evals.runs.errand import Errand, run_errand
 from evals.runs.plan import Plan
 from evals.runs.record import Record
 from evals.suites.suite import Suite
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +44,22 @@ class _Opening:
 
     Attributes:
         plan: What is asked, and how; its suite's questions stay behind, since each comes with its errand.
-        serves: Whether the suite is opened there again, to serve its sites.
     """
 
     plan: Plan
-    serves: bool
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[Work[Errand, Findings]]:
         plan = self.plan
-        if self.serves:
-            plan = replace(plan, suite=plan.reopen())
+        if plan.reopen is not None:
+            plan = replace(plan, suite=await asyncio.to_thread(plan.reopen))  # a large suite takes seconds
         with tempfile.TemporaryDirectory(prefix="speccache-") as name:
             folder = Path(name)
             async with open_asker(plan, folder, judging=CallAccount()) as asker:
 
                 async def work(errand: Errand) -> Findings:
                     records = tuple([record async for record in run_errand(asker, errand)])
-                    return Findings(records=records, files=_taken(folder, records))
+                    return Findings(records=records, files=_traces(folder, records))
 
                 yield work
 
@@ -74,13 +71,17 @@ class RayEngine:
         plan: What is asked, and how; rates of requests to models and hosts hold for all workers together.
         folder: Where traces are kept.
         cluster: Where questions are asked.
+        seated: Called with each worker that is ready.
     """
 
-    def __init__(self, plan: Plan, folder: Path, cluster: Cluster) -> None:
+    def __init__(
+        self, plan: Plan, folder: Path, cluster: Cluster, *, seated: Callable[[Seat], None] = lambda _: None
+    ) -> None:
         self.judging = CallAccount()
         self._plan = plan
         self._folder = folder
         self._cluster = cluster
+        self._seated = seated
 
     async def ask(self, errands: Sequence[Errand], keep: Keep) -> None:
         """Ask all of them; see `Engine`."""
@@ -103,13 +104,26 @@ class RayEngine:
                 settings=share_of(plan.settings, joined.workers),
                 suite=Suite(name=plan.suite.name, items=(), search=plan.suite.search),
             )
-            opening = _Opening(plan=sent, serves=plan.suite.serve is not None)
-            await FanOut(joined, opening, at_once=plan.settings.questions_at_once).run(errands, keep_all)
+            at_once = plan.settings.questions_at_once
+            fan_out = FanOut(joined, _Opening(plan=sent), at_once=at_once, seated=self._seated)
+            await fan_out.run(errands, keep_all)
 
 
 def _lost(plan: Plan, errand: Errand, why: str) -> tuple[Record, ...]:
     known = {record.mode for record in errand.known}
-    modes = [(order, mode) for order, mode in enumerate(plan.order(errand.item), 1) if mode not in known]
     return tuple(
-        replace(Record.blank(plan.suite.name, errand.item, mode, order=order), broken=why) for order, mode in modes
+        replace(blank_record(plan.suite.name, errand.item, mode, order=order), broken=why)
+        for order, mode in enumerate(plan.order(errand.item), 1)
+        if mode not in known
     )
+
+
+def _traces(folder: Path, records: Sequence[Record]) -> dict[str, bytes]:
+    """Take away the traces that were written for records."""
+    files = {}
+    for record in records:
+        name = f"{TRACES}/{trace_name(record.item, record.mode)}"
+        if (folder / name).exists():
+            files[name] = (folder / name).read_bytes()
+            (folder / name).unlink()
+    return files

@@ -5,23 +5,27 @@ Invariant: what can be wrong about it is said at once, not after an hour of runs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agent.cluster.cluster import Cluster
 from agent.errors import ConfigurationError
 from agent.settings import EMBEDDED, LOCAL, Settings, load_settings
 from agent.targets.pacing import PACES
-from evals.runs.mode import parse_modes
+from evals.runs.mode import Mode, parse_modes
 from evals.runs.plan import GOLD, Pace, Plan
 from evals.suites.item import Item
-from evals.suites.registry import open_suite
+from evals.suites.registry import SUITES, open_suite
 from evals.suites.selection import select
 from evals.suites.suite import Suite
 
 DEFAULT_MODES = "off,spec"
 DEFAULT_TIME_SCALE = 0.2
+ENGINES = ("local", "ray")
+_SPREADING = ("engine", "ray_address", "workers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +51,7 @@ class Request:
         time_scale: What the published times are multiplied by; None: 0.2.
         judge: The model that judges answers.
         traces: Whether a trace of each run is kept.
-        engine: `local`, or `ray`.
-        ray_address: The cluster's address; None: `RAY_ADDRESS`, or one is started here.
-        workers: Processes of the cluster; None: as many as suit it.
-        given: Settings by name; None: not given.
+        given: Settings by name, and where questions are asked: `engine`, `ray_address`, `workers`. None: not given.
     """
 
     suite: str
@@ -71,9 +72,6 @@ class Request:
     time_scale: float | None = None
     judge: str | None = None
     traces: bool = False
-    engine: str = "local"
-    ray_address: str | None = None
-    workers: int | None = None
     given: Mapping[str, Any]
 
     def plan(self) -> Plan:
@@ -83,7 +81,8 @@ class Request:
             ConfigurationError: A setting is wrong, or no such suite, mode or question exists.
         """
         is_gold = self.given.get("target") == GOLD
-        settings = load_settings(**{**self.given, **({"target": EMBEDDED} if is_gold else {})})
+        set_here = {name: value for name, value in self.given.items() if name not in _SPREADING}
+        settings = load_settings(**{**set_here, **({"target": EMBEDDED} if is_gold else {})})
         suite = open_suite(self.suite, data=self.data, sites=self.sites)
         items = select(
             suite.items,
@@ -104,10 +103,12 @@ class Request:
                 f"the suite {suite.name} does not tell the way to every answer, which the target gold follows",
                 hint="Name a model with --target.",
             )
+        modes = parse_modes(self.modes, settings)
+        _check_caches(settings, modes)
         return Plan(
             suite=suite,
             items=items,
-            modes=parse_modes(self.modes, settings),
+            modes=modes,
             settings=settings,
             is_gold=is_gold,
             error_rate=self.error_rate,
@@ -116,12 +117,26 @@ class Request:
             seed=self.seed,
             judge=self.judge,
             has_traces=self.traces,
-            reopen=None if suite.serve is None else self._reopen,
+            reopen=None if suite.serve is None else self._reopening(),
             cluster=self._cluster(),
         )
 
-    def _reopen(self) -> Suite:
-        return open_suite(self.suite, data=self.data, sites=self.sites)
+    def _reopening(self) -> Callable[[], Suite]:
+        """Return what opens the suite from any folder, in a process that may be on another machine."""
+        suite = self.suite if self.suite in SUITES else str(Path(self.suite).absolute())
+        return partial(open_suite, suite, sites=self.sites.absolute() if self.sites is not None else None)
+
+    def _cluster(self) -> Cluster | None:
+        engine, address, workers = map(self.given.get, _SPREADING)
+        if engine not in (None, *ENGINES):
+            raise ConfigurationError(f"--engine {engine!r} is none", hint=f"There are {', '.join(ENGINES)}.")
+        if engine == "ray":
+            return Cluster(address=address, workers=workers)
+        if address is not None or workers is not None:
+            raise ConfigurationError(
+                "--ray-address and --workers are for --engine ray", hint="Add --engine ray, or leave them out."
+            )
+        return None
 
     def _time_scale(self, suite: Suite) -> float | None:
         if suite.serve is not None:
@@ -158,3 +173,11 @@ class Request:
 def _enough_turns(items: Sequence[Item], turns: int) -> int:
     """Return as many turns as the longest way takes, each step gone wrong once and the answer included."""
     return max(turns, *(2 * item.hops + 1 for item in items))
+
+
+def _check_caches(settings: Settings, modes: Sequence[Mode]) -> None:
+    if len(modes) > 1 and (settings.shelf is not None or settings.shared_cache is not None):
+        raise ConfigurationError(
+            "with pages kept from run to run, one mode would be served what another has loaded",
+            hint="Leave shelf and shared_cache out, or run one mode.",
+        )

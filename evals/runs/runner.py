@@ -130,4 +130,3 @@ class Runner:
     def _tell(self, latest: Record | None) -> None:
         done = sum(result.done() for result in self._results.values())
         self._listener(Standing(done=done, total=len(self._results), latest=latest))
-

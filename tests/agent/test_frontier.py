@@ -39,7 +39,23 @@ async def test_the_best_of_all_pages_comes_first_and_pages_read_are_gone() -> No
     ranker = LinkRanker(Embedder())
 
     assert (await paths(visit(ROOT), ranker=ranker))[0] == "/concurrency"
-    assert await paths(visit(ROOT), visit(CONCURRENCY), ranker=ranker) == ["/deadlocks", "/errors", "/cooking"]
+    assert await paths(visit(ROOT), visit(CONCURRENCY), ranker=ranker) == ["/deadlocks", "/cooking", "/errors"]
+
+
+async def test_among_equals_the_links_that_only_the_page_read_last_has_come_first() -> None:
+    menu = (("Deadlocks", "/old"), ("Cooking", "/cooking"))
+    steps = [visit(page("/", *menu)), visit(page("/concurrency", *menu, ("Deadlocks", "/new")))]
+
+    assert await paths(*steps) == ["/new", "/old", "/cooking"]
+
+
+async def test_a_much_better_link_of_an_earlier_page_comes_before_those_of_the_page_read_last() -> None:
+    steps = [
+        visit(page("/", ("Cooking", "/cooking"), ("Deadlocks", "/old"))),
+        visit(page("/cooking", ("Soup", "/soup"))),
+    ]
+
+    assert await paths(*steps) == ["/old", "/soup"]
 
 
 async def test_a_page_seen_again_changes_nothing() -> None:

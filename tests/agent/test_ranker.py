@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from agent.predictors.embedding import Embedder
+from collections.abc import Sequence
+
+from agent.predictors.embedding import Embedder, Vectors
 from agent.predictors.ranker import LinkRanker, RankedLink
 from browser.observation import Link
 
@@ -40,6 +42,33 @@ async def test_context_tells_equal_texts_apart() -> None:
     ranked = await LinkRanker(Embedder()).rank("How are deadlocks detected?", [one, two])
 
     assert ranked[0].link is two
+
+
+async def test_what_stands_around_links_with_one_text_is_their_name() -> None:
+    one = Link(number=1, text="查看更多", url="http://site.test/1", context="商法本科专业 › 查看更多")
+    two = Link(number=2, text="查看更多", url="http://site.test/2", context="机械工程本科专业 › 查看更多")
+    menu = links("机械", "新闻动态")
+
+    ranked = await LinkRanker(Embedder()).rank("机械工程本科专业的负责人是谁？", [*menu, one, two])
+
+    assert ranked[0].link is two
+
+
+async def test_of_several_subjects_a_name_mentioned_whole_comes_before_one_that_shares_as_many_words() -> None:
+    question = "Who heads the Press Office, and when did the School of Education welcome visitors from abroad?"
+    shares = links("School Concert, Garden and Bakery: Friends from Abroad", "Press Office", "Library")
+
+    ranked = await LinkRanker(Embedder()).quick(question, shares)
+
+    assert names(ranked)[0] == "Press Office"
+
+
+async def test_a_chinese_question_is_ranked_by_words_alone() -> None:
+    class English(Embedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            raise AssertionError("the model was asked")
+
+    assert names(await LinkRanker(English()).rank("图书馆几点开门？", links(*MENU)))[0] == "图书馆"
 
 
 async def test_equal_links_stay_in_page_order() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.predictors.words import coverage, url_words, weights, words
+from agent.predictors.words import coverage, is_wide, precision, url_words, weights, words
 
 
 def test_plural_and_case_do_not_matter_and_stop_words_do_not_count() -> None:
@@ -44,6 +44,26 @@ def test_a_rare_word_covers_more_than_a_common_one() -> None:
 
 def test_a_question_of_stop_words_weighs_nothing() -> None:
     assert weights("what is it", ["a text"]) == {}
+
+
+def test_a_name_that_is_mentioned_whole_is_precise_and_an_empty_one_is_not() -> None:
+    assert precision("Press Office", "Who heads the press office, and who the library?") == 1.0
+    assert precision("Press Office Moves", "Who heads the press office?") == pytest.approx(2 / 3)
+    assert precision("", "Who?") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("图书馆几点开门？", True),
+        ("auth_delay 模块的默认值是多少？", True),
+        ("Who teaches 《劳动法》 at the School of Law?", False),
+        ("When does the library open?", False),
+        ("", False),
+    ],
+)
+def test_is_wide(text: str, expected: bool) -> None:
+    assert is_wide(text) is expected
 
 
 @given(st.text(), st.lists(st.text(), max_size=5))

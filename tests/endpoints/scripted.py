@@ -199,7 +199,7 @@ class ScriptedEndpoint:
         for name in self._refuses:
             if name in body:
                 return Fail(status=400, message=f"{self.model} does not support {name}")
-        characters = sum(len(message["content"]) for message in body["messages"])
+        characters = sum(len(message.get("content") or "") for message in body["messages"])
         if characters > self._max_characters:
             message = f"This model's maximum context length is {self._max_characters} characters."
             return Fail(status=400, message=message, code="context_length_exceeded")
@@ -297,7 +297,7 @@ def _call_deltas(calls: Sequence[Call]) -> list[Body]:
 
 def _usage(body: Body, texts: Sequence[str]) -> Body:
     """Count words for tokens in the prompt, pieces for tokens in the reply."""
-    words = sum(len(message["content"].split()) for message in body["messages"])
+    words = sum(len((message.get("content") or "").split()) for message in body["messages"])
     return {"prompt_tokens": words, "completion_tokens": len(texts), "total_tokens": words + len(texts)}
 
 

@@ -60,10 +60,11 @@ def _class(thing: griffe.Class) -> str:
 
 def _public(thing: griffe.Class) -> Iterable[griffe.Function | griffe.Attribute]:
     for name, member in thing.members.items():
-        is_property = isinstance(member, griffe.Attribute) and "property" in member.labels
+        if isinstance(member, griffe.Attribute) and "property" not in member.labels:
+            continue
         # What has no docstring here has it where it is declared: in the protocol, or in the class it overrides.
         is_offered = not name.startswith("_") and name not in _HOOKS and member.docstring is not None
-        if is_offered and (is_property or isinstance(member, griffe.Function)):
+        if is_offered and isinstance(member, griffe.Function | griffe.Attribute):
             yield member
 
 
@@ -100,7 +101,7 @@ def _call(name: str, parameters: Sequence[griffe.Parameter], returned: str = "",
 
 
 def _parameter(parameter: griffe.Parameter) -> str:
-    star = _STAR.get(parameter.kind, "")
+    star = _STAR.get(parameter.kind, "") if parameter.kind else ""
     kind = f": {parameter.annotation}" if parameter.annotation is not None else ""
     default = f" = {parameter.default}" if parameter.default is not None and not star else ""
     return f"{star}{parameter.name}{kind}{default}"

@@ -30,9 +30,9 @@ def command_line_page() -> str:
 
 
 def commands() -> dict[str, Any]:
-    """The commands, by name."""
+    """The commands, by name; those that other packages add come in another order each time."""
     group: Any = get_command(app)
-    return {name: group.get_command(None, name) for name in group.list_commands(None)}
+    return {name: group.get_command(None, name) for name in sorted(group.list_commands(None))}
 
 
 def flags(command: Any) -> set[str]:

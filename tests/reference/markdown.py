@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 WRITTEN_BY = "<!-- Written by `python -m tests.reference` from the code; changes belong there. -->"
 
 
@@ -15,7 +17,7 @@ def code(text: str) -> str:
     return f"`{' '.join(text.split())}`".replace("|", "\\|") if text else ""
 
 
-def table(*titles: str, rows: list[tuple[str, ...]]) -> str:
+def table(*titles: str, rows: Iterable[tuple[str, ...]]) -> str:
     """A table; its cells are markdown already."""
     lines = [titles, ("---",) * len(titles), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

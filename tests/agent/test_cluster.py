@@ -1,0 +1,83 @@
+"""What is decided of a cluster before there is one: who does which task, and how limits are shared."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from agent.cluster import ClusterUnusable, WorkerLost
+from agent.cluster.backlog import Attempt, Backlog
+from agent.cluster.opening import carried_variables
+from agent.cluster.shares import share_of
+from agent.cluster.versions import versions
+from agent.settings import load_settings
+
+
+def test_ray_is_imported_only_where_a_cluster_is_joined() -> None:
+    asked = "import sys, agent.cluster, evals.command; print('ray' in sys.modules)"
+    outcome = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert outcome.stdout == "False\n"
+
+
+async def test_what_comes_back_is_begun_before_all_others() -> None:
+    backlog = Backlog(["a", "b"], max_attempts=3)
+    first = await backlog.take()
+    assert backlog.give_back(first)
+    assert await backlog.take() == Attempt(task="a", number=2)
+
+
+async def test_a_task_that_kills_its_workers_is_lost_in_the_end() -> None:
+    backlog = Backlog(["a"], max_attempts=2)
+    assert backlog.give_back(await backlog.take())
+    assert not backlog.give_back(await backlog.take())
+    assert backlog.finished.is_set()
+
+
+async def test_who_waits_gets_what_comes_back_and_a_cancelled_one_takes_nothing() -> None:
+    backlog = Backlog(["a"], max_attempts=3)
+    taken = await backlog.take()
+    async with asyncio.TaskGroup() as group:
+        cancelled = group.create_task(backlog.take())
+        waiting = group.create_task(backlog.take())
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        backlog.give_back(taken)
+    assert (await waiting).number == 2
+    assert not backlog.finished.is_set()
+    backlog.settle()
+    assert backlog.finished.is_set()
+
+
+def test_with_nothing_to_do_all_is_done() -> None:
+    assert Backlog[str]([], max_attempts=1).finished.is_set()
+
+
+def test_limits_hold_for_all_workers_together() -> None:
+    settings = load_settings(model_calls={"openai": 100, "google": 7}, host_rate=3.0)
+    shared = share_of(settings, 4)
+    assert shared.model_calls == {"openai": 25, "google": 1}
+    assert shared.host_rate == 0.75
+    assert share_of(load_settings(model_calls=9), 2).model_calls == 4
+    assert share_of(load_settings(), 8) == load_settings()
+    with pytest.raises(ClusterUnusable, match="7 model calls a minute cannot be shared by 8 workers"):
+        share_of(settings, 8)
+
+
+def test_keys_and_secrets_are_carried_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "SPECCACHE_SECRET_PIN", "SPECCACHE_TARGET", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "x")
+    assert {"ANTHROPIC_API_KEY", "SPECCACHE_SECRET_PIN"} <= carried_variables().keys()
+    assert not {"SPECCACHE_TARGET", "HTTPS_PROXY", "PATH"} & carried_variables().keys()
+
+
+def test_versions_are_told_in_words() -> None:
+    assert str(versions()).startswith(f"Python {sys.version_info.major}.{sys.version_info.minor} and speccache ")
+
+
+def test_errors_keep_their_hint_on_their_way_between_processes() -> None:
+    copied = pickle.loads(pickle.dumps(WorkerLost("gone", hint="Look.")))
+    assert (str(copied), copied.hint) == ("gone", "Look.")
