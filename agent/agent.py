@@ -199,6 +199,8 @@ class Agent:
     async def ask_many(self, questions: Iterable[Question], /, *, concurrency: int = 4) -> list[Outcome]:
         """Answer several questions side by side, in separate sessions on one pool.
 
+        `agent.cluster.ask_many` does so on many machines.
+
         Args:
             questions: What you want to know, and where to start.
             concurrency: How many are under way at once.

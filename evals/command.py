@@ -106,7 +106,7 @@ _THINKING: flags.Flags = {
     name: flag for name, flag in flags.THINKING.items() if name not in ("think", "schema_file")
 } | {"target": _TARGET}
 _SPECULATING: flags.Flags = {
-    name: flags.SPECULATING[name] for name in ("max_guesses", "pool_size", "max_memory", "host_rate")
+    name: flags.SPECULATING[name] for name in ("max_guesses", "pool_size", "max_memory", "host_rate", "shared_cache")
 }
 _BROWSING: flags.Flags = {name: flags.BROWSING[name] for name in ("browser", "egress_host", "locale", "proxy")}
 _REACHING: flags.Flags = {

@@ -29,6 +29,6 @@ def visit(url: str) -> None:
         print(f"{account.hits} hits, {account.misses} misses; {account.hidden_seconds:.2f} s saved")
 
 
-site = SiteServer(build_site(), latency=LatencyModel(time_scale=0.05))
+site = SiteServer(build_site(), latency=LatencyModel(time_scale=0.02))
 with start_blocking_portal() as portal, portal.wrap_async_context_manager(site) as server:
     visit(f"{server.url}/en")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _CPUS_A_WORKER = 2  # one browser process loads for the target while another loads ahead
 _STORE_BYTES = 100 * 2**20  # outcomes are small, and Ray would set a third of the memory aside
+_KNOCK_SECONDS = 5.0
 _INSTALL = "Install it on every machine with: pip install 'speccache[ray]'"
 
 
@@ -73,6 +75,7 @@ class Cluster:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             quiet |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
         try:
+            _knock(address)
             ray.init(address, **quiet)
         # Ray raises whatever it came upon; a wrong address alone gives three kinds of error.
         except (RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
@@ -80,6 +83,17 @@ class Cluster:
                 f"the Ray cluster at {address} cannot be joined: {error}",
                 hint="Check that it runs (`ray status`), that Python and Ray are the same there, and its token.",
             ) from error
+
+
+def _knock(address: str) -> None:
+    """Make sure that somebody is there: where nobody is, Ray waits for minutes, and cannot be interrupted.
+
+    Raises:
+        OSError: Nobody is.
+    """
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
 
 
 class JoinedCluster:

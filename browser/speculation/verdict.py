@@ -15,13 +15,15 @@ from speccache.store import Lifetime
 
 
 def unkeepable(document: Document) -> str | None:
-    """Say in a short, stable phrase why a page that was loaded ahead must not be kept; None if it may be."""
+    """Say in a short, stable phrase why a page that was loaded ahead must not be used; None if it may be.
+
+    One that never settled may be: whoever waits for it would see no more of it after a load of his own. It is kept for
+    nobody, see `lifetime`.
+    """
     if document.problem is not None:
         return "failed"
     if document.status is None or not 200 <= document.status < 300:
         return f"status-{document.status}"
-    if document.readiness is Readiness.CAP:
-        return "never-settled"
     if document.incidents:
         return "page-event"
     if varies(document.headers):

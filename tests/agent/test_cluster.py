@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from agent.cluster import ClusterUnusable, WorkerLost
+from agent.cluster import Cluster, ClusterUnusable, WorkerLost
 from agent.cluster.backlog import Attempt, Backlog
 from agent.cluster.opening import carried_variables
 from agent.cluster.shares import share_of
@@ -81,3 +81,11 @@ def test_versions_are_told_in_words() -> None:
 def test_errors_keep_their_hint_on_their_way_between_processes() -> None:
     copied = pickle.loads(pickle.dumps(WorkerLost("gone", hint="Look.")))
     assert (str(copied), copied.hint) == ("gone", "Look.")
+
+
+async def test_a_cluster_that_is_not_there_is_told_of_at_once(unused_tcp_port: int) -> None:
+    pytest.importorskip("ray", reason="needs the extra ray; the test extra has it")
+    address = f"127.0.0.1:{unused_tcp_port}"
+    with pytest.raises(ClusterUnusable, match=f"the Ray cluster at {address} cannot be joined"):
+        async with Cluster(address=address).joined():
+            pass

@@ -293,6 +293,31 @@ async def test_a_run_that_guesses_every_link_springs_no_trap(pool: BrowserPool, 
         assert run.verdicts.account.failures == Counter()
 
 
+RESTLESS = "<p>restless</p><script>setInterval(() => document.body.append('x'), 20)</script>"
+
+
+async def test_a_page_that_never_settles_is_not_kept(pool: BrowserPool) -> None:
+    async with guessed(pool, {"/restless": RESTLESS}, "/restless") as run:
+        assert run.verdicts.account.refusals == {"not-kept": 1}
+        await run.see("/restless")
+        assert (run.uses, run.site.count("/restless")) == ((0, 1), 2)
+
+
+async def test_who_waits_for_a_page_that_never_settles_need_not_load_it_again(pool: BrowserPool) -> None:
+    site = Website({"/": "<a href=/restless>Restless</a>", "/restless": RESTLESS})
+    gate = site.shut("/restless")
+    async with started(pool, site, "/restless") as run:
+        await site.arrived("/restless")
+        async with asyncio.TaskGroup() as group:
+            seen = group.create_task(run.see("/restless"))
+            await asyncio.sleep(0)
+            gate.set()
+        assert "restless" in seen.result()
+        assert (run.verdicts.account.joins, site.count("/restless")) == (1, 1)
+        await run.see("/restless")
+        assert site.count("/restless") == 2
+
+
 async def test_what_must_not_be_stored_serves_the_next_step_only(pool: BrowserPool) -> None:
     async with guessed(pool, {"/now": answers("<p>now</p>", Cache_Control="no-store")}, "/now") as run:
         assert "now" in await run.see("/now")

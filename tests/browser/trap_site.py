@@ -300,9 +300,6 @@ UNFIT = (
     PageTrap(name="cookie", answer=answers(Set_Cookie="a=1; Path=/"), reason="sets-cookie"),
     PageTrap(name="cookie-by-script", answer=script("document.cookie = 'b=2; path=/'"), reason="sets-cookie"),
     PageTrap(name="cookie-by-request", answer=script("fetch('/sets-cookie')"), reason="sets-cookie"),
-    PageTrap(
-        name="restless", answer=script("setInterval(() => document.body.append('x'), 20)"), reason="never-settled"
-    ),
     PageTrap(name="server-error", answer=answers("<p>broken</p>", status=500), reason="status-500"),
     PageTrap(name="gone", answer=answers("<p>gone</p>", status=410), reason="status-410"),
     PageTrap(name="broken-off", answer=_break_off, reason="failed"),

@@ -96,6 +96,19 @@ async def test_a_suite_is_finished_although_a_worker_dies(address: str, tmp_path
         assert (record.trajectory, record.scores.correct) == same[record.item]
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"engine": "slurm"}, "'slurm' is none"),
+        ({"workers": 2}, "for --engine ray"),
+        ({"ray_address": "x"}, "for --eng"),
+    ],
+)
+def test_flags_that_name_no_cluster_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        Request(suite="institute", given={"target": "gold", **given}).plan()
+
+
 async def test_whoever_leaves_early_leaves_no_worker_and_no_browser(address: str, tmp_path: Path) -> None:
     asked, seats, seated = plan(), list[Seat](), asyncio.Event()
 

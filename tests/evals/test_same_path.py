@@ -115,7 +115,8 @@ async def test_the_embedded_target_takes_the_same_path(
         outcomes.append(await answer(question.question, url, mind=mind, settings=settings(), pool=pool))
     off, spec = outcomes
     assert differences(off, spec) == []
-    assert spec.account.hits + spec.account.joins > 0
+    # This target decides as soon as the ranker has: only a quick guess is ahead of it, and may be wrong each time.
+    assert spec.account.speculated > 0
     assert server.trap_requests() == ()
 
 
