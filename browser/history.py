@@ -26,6 +26,10 @@ class Entry:
     version: int
 
 
+MAX_PAGES = 100
+"""How many pages can be gone back to; the first ones are forgotten, as browsers forget theirs."""
+
+
 class History:
     """Pages visited, in order, and the versions of their origins' state."""
 
@@ -48,7 +52,8 @@ class History:
         """Go on to a page; those that were gone back from are forgotten."""
         del self._entries[self._place + 1 :]
         self._entries.append(self._entry(observation))
-        self._place += 1
+        del self._entries[:-MAX_PAGES]
+        self._place = len(self._entries) - 1
 
     def replace(self, observation: Observation) -> None:
         """Stay on the page, which is now seen like this."""

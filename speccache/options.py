@@ -19,6 +19,7 @@ class SpeculationOptions:
         max_entries: Observations kept at most.
         max_bytes: Bytes they may occupy together.
         max_age_seconds: How long an observation is usable at most; browsers keep prefetched pages for 5 minutes.
+        max_steps: Steps of the target that predictors are shown, the latest.
         close_seconds: How long closing waits for cancelled loads.
     """
 
@@ -29,4 +30,5 @@ class SpeculationOptions:
     max_entries: int = 256
     max_bytes: int = 64 * 1024 * 1024
     max_age_seconds: float = 300.0
+    max_steps: int = 100
     close_seconds: float = 10.0

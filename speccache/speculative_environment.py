@@ -72,6 +72,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         self._origins: dict[Hashable, str] = {}
         self._recorder = Recorder(listener, clock=clock)
         self._trajectory: list[Step[ActionT, ObservationT]] = []
+        self._max_steps = options.max_steps
         self._flights: Flights[Found[ObservationT]] = Flights(clock=clock)
         self._store: Store[ObservationT] = Store(
             max_entries=options.max_entries,
@@ -107,6 +108,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         observation = await (self._direct(action) if key is None else self._fetch(action, key))
         self._store.drop_single_use()
         self._trajectory.append(Step(action, observation))
+        del self._trajectory[: -self._max_steps]
         self._recorder.observed()
         self._speculator.observe(tuple(self._trajectory))
         return observation

@@ -71,6 +71,31 @@ async def test_a_hit_is_there_at_once(maze: Maze, events: list[Event], speculati
     assert events[-1].kind is EventKind.HIT
 
 
+class Shown:
+    """A predictor that remembers how many steps it was shown."""
+
+    name = "shown"
+
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+
+    async def predict(self, trajectory: Sequence[object], /) -> AsyncGenerator[Guess[str]]:
+        self.steps.append(len(trajectory))
+        return
+        yield
+
+
+async def test_predictors_are_shown_the_latest_steps_only(maze: Maze) -> None:
+    shown = Shown()
+    environment = SpeculativeEnvironment(maze, predictors=[shown], options=SpeculationOptions(max_steps=2))
+    for turn, room in enumerate(["start", "a", "b", "c"], 1):
+        await environment.step(room)
+        while len(shown.steps) < turn:
+            await asyncio.sleep(0)
+    assert shown.steps == [1, 2, 2, 2]
+    await environment.aclose()
+
+
 async def test_the_load_starts_before_the_decision(maze: Maze, events: list[Event], speculative: Environments) -> None:
     maze.shut("a")
     environment = speculative(["a"])
