@@ -1,15 +1,17 @@
-"""Whether an address may be opened, and what came of it shown: what must not be is a page that says why.
+"""What is shown of an address that was asked for: the page, or why it must not be opened.
 
-Invariant: a page is shown only where the address it was reached at may be opened, whatever led there.
+Invariant: a page is shown only where the address it was reached at may be opened, whatever led there; and at the
+address that was asked for, whichever other address of the same page it was loaded from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from browser.address import check_address
+from browser.address import check_address, page_key
 from browser.errors import AddressRefused
-from browser.observation import Document
+from browser.observation import Document, Observation
 
 
 def refused(url: str, *, named_hosts: Collection[str], requested_url: str = "") -> Document | None:
@@ -34,3 +36,19 @@ def permitted(document: Document, *, named_hosts: Collection[str]) -> Document:
     if document.problem is not None or is_made_here:
         return document
     return refused(document.url, named_hosts=named_hosts, requested_url=document.requested_url) or document
+
+
+def as_asked(observation: Observation, url: str | None) -> Observation:
+    """Return an observation of a page as a load of this address would have given it.
+
+    Args:
+        observation: Made by a load of an address of the same page: it may differ in a place on the page, or in what the
+            server does not look at.
+        url: The address; None: as the observation has it.
+    """
+    document = observation.document
+    if url is None or document.requested_url == url:
+        return observation
+    is_moved = page_key(document.url) != page_key(document.requested_url)
+    shown = document.url if is_moved else url
+    return replace(observation, document=replace(document, requested_url=url, url=shown))

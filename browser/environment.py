@@ -15,7 +15,7 @@ from browser.acting.allowance import Allowance
 from browser.acting.outcome import told, told_of_file
 from browser.action import Action, Back, Find, Forward, Interaction, Looking, More, Search, Visit
 from browser.address import page_key, same_site
-from browser.arrival import permitted, refused
+from browser.arrival import as_asked, permitted, refused
 from browser.destination import no_link, resolve
 from browser.errors import ActionFailed, SlotCrashed
 from browser.foreground import Foreground
@@ -78,16 +78,10 @@ class WebEnvironment:
         self._closed = False
         pool.egress.rule.allow(self.named_hosts)
         self._holding = Holding(session or Session(), identity or pool.options.identity)
-        self._foreground = Foreground(
-            pool, self._holding, load_options=load_options, allowance=allowance, read=self._desk.read
-        )
+        read = self._desk.read
+        self._foreground = Foreground(pool, self._holding, load_options=load_options, allowance=allowance, read=read)
         self._ahead = Ahead(
-            pool,
-            self._holding,
-            owner=self._owner,
-            load_options=load_options,
-            allowance=allowance,
-            read=self._desk.read,
+            pool, self._holding, owner=self._owner, load_options=load_options, allowance=allowance, read=read
         )
         self._history = History()
         self._known_as = self._holding.name
@@ -182,10 +176,11 @@ class WebEnvironment:
         self._names.learn_redirect(document.requested_url, document.url)
         self._names.learn(document.url, document.headers.get("no-vary-search", ""))
 
-    async def adopt(self, action: Action, observation: Observation, /) -> None:
+    async def adopt(self, action: Action, observation: Observation, /) -> Observation:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
         self._ahead.adopt(observation.document)
-        self._history.push(observation)
+        self._history.push(seen := as_asked(observation, self.address(action)))
+        return seen
 
     async def live(self) -> Page:
         """Return the foreground page, showing the page stood on; one that was loaded ahead is loaded again for it.

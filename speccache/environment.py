@@ -58,6 +58,10 @@ class Speculable(Environment[ActionT_contra, ObservationT], Protocol[ActionT_con
         """
         ...
 
-    async def adopt(self, action: ActionT_contra, observation: ObservationT, /) -> None:
-        """Move to the state after `action`, whose observation is already in hand."""
+    async def adopt(self, action: ActionT_contra, observation: ObservationT, /) -> ObservationT:
+        """Move to the state after `action`, whose observation is already in hand.
+
+        Returns:
+            The observation as `step` would have given it: an equal one may have been made by another action of the key.
+        """
         ...

@@ -74,8 +74,9 @@ class ReadEnvironment(Generic[ActionT, ObservationT]):
             raise Unspeculable(reason)
         return observation
 
-    async def adopt(self, action: ActionT, observation: ObservationT, /) -> None:
-        """Do nothing: a read moves nothing."""
+    async def adopt(self, action: ActionT, observation: ObservationT, /) -> ObservationT:
+        """Return the observation: a read moves nothing."""
+        return observation
 
     async def aclose(self) -> None:
         """Close what the functions use; may be called twice."""

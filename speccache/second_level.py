@@ -89,6 +89,10 @@ class SharedLevel(Protocol[ValueT]):
         """Take up an observation that was made just now, if it is fit to be kept; never raises, never waits."""
         ...
 
+    def decline(self, key: Hashable, /) -> None:
+        """Learn that what was made just now is not to be kept, so that nobody need wait for it; in place of `put`."""
+        ...
+
     def release(self, key: Hashable, /) -> None:
         """Let others make it, if this worker was to; after `put` where there is a `put`. Never raises, never waits."""
         ...

@@ -123,14 +123,13 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
     async def _fetch(self, action: ActionT, key: Hashable) -> ObservationT:
         entry = self._store.take(key)
         if entry is not None:
-            await self._environment.adopt(action, entry.value)
+            adopted = await self._environment.adopt(action, entry.value)
             origin = self._origins.get(key, "")
             self._recorder.record(EventKind.HIT, action, key=key, seconds=entry.load_seconds, reason=origin)
-            return entry.value
+            return adopted
         joined = await self._join(action, key) if self._speculator.is_loading(key) else None
         if joined is not None:
-            await self._environment.adopt(action, joined.value)
-            return joined.value
+            return await self._environment.adopt(action, joined.value)
         return await self._obtain(action, key)
 
     async def _join(self, action: ActionT, key: Hashable) -> Found[ObservationT] | None:
@@ -167,15 +166,14 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         try:
             with self._supply.urgent(key):
                 found = await self._supply.obtain(key, lambda: self._environment.step(action))
-            if found.shelved:
-                await self._environment.adopt(action, found.value)
+            seen = await self._environment.adopt(action, found.value) if found.shelved else found.value
         finally:
             self._speculator.release()
         waited_seconds = self._recorder.now() - started_seconds
         self._keep(key, found, 0.0)
         kind = EventKind.HIT if found.shelved else EventKind.MISS
         self._recorder.record(kind, action, key=key, reason=found.origin, waited_seconds=waited_seconds)
-        return found.value
+        return seen
 
     def _keep(self, key: Hashable, found: Found[ObservationT], load_seconds: float) -> int | None:
         """Store an observation; its size in bytes, or None where it was not kept."""

@@ -58,6 +58,8 @@ class Supply(Generic[ObservationT]):
             lifetime = self._lifetime_of(value)
             if not lifetime.single_use and lifetime.max_age_seconds != 0:
                 self._level.put(key, value)
+            elif isinstance(self._level, SharedLevel):
+                self._level.decline(key)
         return Found(value=value)
 
     async def _claim(self, level: SharedLevel[ObservationT], key: Hashable) -> Found[ObservationT] | None:

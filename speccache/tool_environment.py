@@ -171,9 +171,10 @@ class ToolEnvironment:
             raise Unspeculable("changed")
         return Result(value=value, ahead=True)
 
-    async def adopt(self, call: ToolCall, _: Result, /) -> None:
+    async def adopt(self, call: ToolCall, result: Result, /) -> Result:
         """Count the call: the next one like it is another."""
         self._count(call)
+        return result
 
     def _moment(self) -> Hashable:
         return (self._version, self._writing, self._state())

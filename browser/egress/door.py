@@ -17,6 +17,7 @@ from ipaddress import IPv6Address, ip_address
 from browser.errors import LaunchFailed
 
 _ASK_AGAIN_SECONDS = 5.0
+_LOOK_UP_SECONDS = 5.0
 _DISCARD_PORT = 9
 
 
@@ -77,12 +78,18 @@ def address_towards(host: str) -> str | None:
 
 
 async def _addresses(hosts: Collection[str]) -> frozenset[str]:
-    found: set[str] = set()
-    for host in hosts:
-        with suppress(OSError):
+    # Side by side, each within a limit: a name that the name service is slow about keeps no other machine out.
+    async with asyncio.TaskGroup() as group:
+        asking = [group.create_task(_addresses_of(host), name=f"look up {host}") for host in hosts]
+    return frozenset[str]().union(*(task.result() for task in asking))
+
+
+async def _addresses_of(host: str) -> frozenset[str]:
+    with suppress(OSError, UnicodeError):  # the latter: no name can be written so
+        async with asyncio.timeout(_LOOK_UP_SECONDS):
             answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-            found.update(_plain(str(answer[4][0])) for answer in answers)
-    return frozenset(found)
+        return frozenset(_plain(str(answer[4][0])) for answer in answers)
+    return frozenset()
 
 
 def _plain(address: str) -> str:

@@ -190,7 +190,8 @@ class EgressProxy:
         with suppress(OSError):  # one side broke off, or ran out of time: nobody is left to be told
             async with closing(client, flush_seconds=self._limits.idle_seconds):
                 async with asyncio.timeout(self._limits.head_seconds):
-                    welcome = self._door is None or await self._door.admits(client.writer.get_extra_info("peername")[0])
+                    peer = client.writer.get_extra_info("peername")  # None: it has hung up already
+                    welcome = self._door is None or (peer is not None and await self._door.admits(peer[0]))
                     request = await read_request(client.reader) if welcome else None
                 if request is not None:
                     await self._answer(request, client)

@@ -7,7 +7,7 @@ endpoint is opened at another, for as long as there is one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -93,11 +93,17 @@ class Fleet:
             EndpointsDown: No endpoint can be used.
             LaunchFailed: The driver does not start.
         """
-        for post in self._roster.candidates(ahead=self._background):
+        tried: set[Post] = set()
+        while (post := self._untried(tried)) is not None:
+            tried.add(post)
             context = await self._new_context(post, identity, headers)
             if context is not None:
                 return context
         raise down(self._roster.failures)
+
+    def _untried(self, tried: Collection[Post]) -> Post | None:
+        """Return the best that was not tried; asked anew each time: others have failed or come back meanwhile."""
+        return next((post for post in self._roster.candidates(ahead=self._background) if post not in tried), None)
 
     async def _new_context(self, post: Post, identity: Identity, headers: Mapping[str, str]) -> BrowserContext | None:
         post.count(1, ahead=self._background)  # at once: others choose meanwhile

@@ -51,8 +51,9 @@ def parse_cache_address(url: str) -> CacheAddress:
     except ValueError:
         raise ValueError("it is no address like redis://host:6379/0") from None
     number = parsed.path.strip("/") or "0"
-    if not set(parsed.query) <= _TLS_OPTIONS:
-        raise ValueError(f"after the question mark it may have {', '.join(sorted(_TLS_OPTIONS))} only")
+    if not set(parsed.query) <= (_TLS_OPTIONS if parsed.scheme == "rediss" else set()):
+        options = ", ".join(sorted(_TLS_OPTIONS))
+        raise ValueError(f"after the question mark it may have {options} only, and these with rediss:// only")
     if parsed.scheme not in _SCHEMES or not host or not (number.isascii() and number.isdigit()):
         raise ValueError("it is no address like redis://host:6379/0, or rediss://… for TLS")
     shown = f"[{host}]" if ":" in host else host

@@ -144,8 +144,7 @@ class SharedCache:
         lifetime_seconds = self._admission.keep_seconds(key, observation, now_seconds=now_seconds)
         digest = self._digest(key)
         if digest is None or lifetime_seconds <= 0:
-            if key in self._turns:
-                self._turns[key].unfit = True
+            self.decline(key)
         elif self._link.takes_pages:
             page = f"{_PREFIX}:page:{digest}"
             self._link.later(partial(self._write, page, observation, now_seconds + lifetime_seconds))
@@ -157,6 +156,11 @@ class SharedCache:
             logger.debug("not kept: %s: %s", observation.url, error)
         else:
             await self._link.keep(page, body, lifetime_seconds=expires_seconds - self._clock())
+
+    def decline(self, key: Hashable, /) -> None:
+        """Let nobody wait for the page for a while, if this worker was to load it."""
+        if key in self._turns:
+            self._turns[key].unfit = True
 
     def release(self, key: Hashable, /) -> None:
         """Let others load the page, once what was put there is written."""

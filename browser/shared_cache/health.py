@@ -34,10 +34,10 @@ class _Service:
 
     def became(self, *, working: bool) -> bool:
         """Learn whether it works; tells whether that is news."""
-        is_news, self.works = working is not self.works, working
-        if is_news and not working:
+        if not working and self.may_be_tried:  # of several tries under way, only the first to fail counts
             self._until_seconds = self._clock() + self._pause_seconds
             self._pause_seconds = min(2 * self._pause_seconds, _LONGEST_PAUSE_SECONDS)
+        is_news, self.works = working is not self.works, working
         return is_news
 
 

@@ -198,7 +198,8 @@ class CacheLink:
             reason = str(error) or type(error).__name__
             self.health.lost(reason)
             raise CacheAway(reason) from error
-        self.health.answered()
+        if seconds <= self.options.patience_seconds:  # what may take longer says nothing of how fast pages come
+            self.health.answered()
         return reply
 
     async def _write(self) -> None:
@@ -231,4 +232,6 @@ class CacheLink:
         if self._tasks:
             await asyncio.wait(self._tasks)
         self._closed = True
-        await self._client.aclose()
+        with suppress(RedisError, OSError):  # one that hangs does not answer the end of a TLS connection either
+            async with asyncio.timeout(self.options.close_seconds):
+                await self._client.aclose()

@@ -91,9 +91,10 @@ def read_demand(
     """
     path = folder / RUNS
     try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        # Bytes: texts may hold other line separators of Unicode as they are.
+        lines = path.read_bytes().splitlines(keepends=True)
         # A run that goes on may be writing its last line.
-        records = [Record.parse(json.loads(line)) for line in lines if line.endswith("\n")]
+        records = [Record.parse(json.loads(line)) for line in lines if line.endswith(b"\n")]
     except OSError as error:
         raise RunsUnusable(f"{path} cannot be read: {error.strerror}", hint="Name a run's folder.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:

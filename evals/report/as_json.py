@@ -5,7 +5,7 @@ Invariant: every number is finite or null, so that any JSON reader takes it; sec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
@@ -14,7 +14,7 @@ from evals.report.figures import Comparison, Figures, ModeFigures, figures
 from evals.report.paired import Ratio
 from evals.runs.conditions import Conditions
 from evals.runs.record import Record
-from evals.scoring.accuracy import ModeAccuracy
+from evals.scoring.accuracy import ModeAccuracy, Proportion
 
 
 def report_json(records: Sequence[Record], conditions: Conditions) -> dict[str, Any]:
@@ -87,11 +87,14 @@ def _scores(found: ModeAccuracy) -> dict[str, Any]:
         "supported": _round(found.supported.share),
         "right_page": _round(found.right_page.share),
         "unjudged": found.unjudged,
-        "by_kind_and_difficulty": {
-            kind: {difficulty: {"right": each.count, "n": each.n} for difficulty, each in cells.items()}
-            for kind, cells in found.by_kind_and_difficulty.items()
-        },
+        "by_kind_and_difficulty": {kind: _groups(cells) for kind, cells in found.by_kind_and_difficulty.items()},
+        "by_language": _groups(found.by_lang),
+        "by_domain": _groups(found.by_domain),
     }
+
+
+def _groups(found: Mapping[str, Proportion]) -> dict[str, Any]:
+    return {label: {"right": each.count, "n": each.n} for label, each in found.items()}
 
 
 def _best(versus: Comparison, each: ModeFigures, found: Figures) -> dict[str, Any]:

@@ -4,10 +4,12 @@ That code overlaps nothing: a page counts as there, at no cost, once a guess of 
 "no cache" is the sum of all loads of the same run (arXiv 2510.16276 and its repository). It differs from what is
 measured here, in both directions:
 
-- it takes a named page as loaded, though its load was refused, not begun, or still under way when it was asked for;
+- it takes a named page as loaded, though its load was refused, failed, or was still under way when it was asked for;
 - it takes loads ahead as free, though they share the machine and the site with the page that is waited for;
 - its other side is computed, from loads that ran beside loads ahead, where ours is a run of its own without any;
-- it charges a page in full that nobody named, though it was kept from an earlier visit.
+- it counts every guess, where here one that was not taken up, for lack of room, does not count as named.
+
+A page that is still kept from an earlier visit costs nothing on either side, as in that code.
 
 Invariant: nothing here is a measured wait, and every report that shows it says so.
 """

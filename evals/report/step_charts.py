@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evals.report.figures import OFF, Figures, ModeFigures
+from evals.report.figures import OFF, Figures, ModeFigures, guessable
 from evals.report.palette import INK, ORANGE, PALE, RED, TEAL, mode_colour, predictor_colours
 from evals.report.svg import Canvas, Chart
 from evals.report.wording import counts, percent, seconds
@@ -98,7 +98,7 @@ def _cut(text: str) -> str:
 
 def _loads(mode: str, records: Sequence[Record], conditions: Conditions) -> Chart | None:
     first = sorted(step.load_seconds for record in records for step in record.steps[:1] if step.load_seconds)
-    later = sorted(step.load_seconds for record in records for step in record.steps[1:] if step.load_seconds)
+    later = sorted(step.load_seconds for record in records for step in guessable(record) if step.load_seconds)
     if not first and not later:
         return None
     canvas = Canvas()

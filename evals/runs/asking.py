@@ -86,6 +86,7 @@ class Asker:
         try:
             async with asyncio.timeout(self.plan.item_seconds):
                 outcome = await self._run(item, mode, log, known_way)
+            return await self._complete(record, item, outcome, log)
         except TimeoutError:
             return replace(record, status="error", broken=f"not done within {self.plan.item_seconds:g} s")
         except Exception as error:
@@ -94,7 +95,6 @@ class Asker:
             if not known:
                 logger.exception("%s, mode %s: a fault in this program", item.id, mode)
             return replace(record, status="error", broken=str(error) if known else f"{type(error).__name__}: {error}")
-        return await self._complete(record, item, outcome, log)
 
     def _base(self, item: Item) -> str:
         return self.addresses[item.site] if item.site else ""

@@ -6,11 +6,11 @@ Invariant: the modes of a question run in one process, on one pool, and never ov
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
 
 from browser.action import Action, Search, Visit
-from evals.runs.asking import Asker
+from evals.runs.asking import Asker, blank_record
 from evals.runs.mode import Mode
 from evals.runs.record import Record
 from evals.suites.item import Item
@@ -34,17 +34,24 @@ async def run_errand(asker: Asker, errand: Errand) -> AsyncGenerator[Record, Non
     records = {record.mode: record for record in errand.known}
     for order, mode in enumerate(asker.plan.order(errand.item), 1):
         if mode not in records:
-            way = _known_way([records[told] for told in asker.plan.modes if told in records])
-            record = await asker.ask(errand.item, mode, order=order, known_way=way)
+            before = [records[told] for told in asker.plan.modes if told in records]
+            record = await _ask(asker, errand.item, mode, order=order, before=before)
             records[mode] = record
             yield record
 
 
-def _known_way(records: list[Record]) -> tuple[Action, ...]:
-    """Return what the target did in another mode's run of a question."""
-    record = next((each for each in records if each.mode != Mode.ORACLE and not each.broken), None)
-    steps = record.steps if record is not None else ()
-    return tuple(filter(None, (_action(step.action) for step in steps)))
+async def _ask(asker: Asker, item: Item, mode: Mode, *, order: int, before: Sequence[Record]) -> Record:
+    """Ask in one mode; the oracle, whom no run has told the way, is not asked: it would be one that knows nothing."""
+    told = [record for record in before if record.mode != Mode.ORACLE and not record.broken]
+    if mode is Mode.ORACLE and not told:
+        broken = "no run in another mode has told the oracle the way"
+        return replace(blank_record(asker.plan.suite.name, item, mode, order=order), broken=broken)
+    return await asker.ask(item, mode, order=order, known_way=_way(told[0]) if told else ())
+
+
+def _way(record: Record) -> tuple[Action, ...]:
+    """Return what the target did in a run."""
+    return tuple(filter(None, (_action(step.action) for step in record.steps)))
 
 
 def _action(told: str) -> Action | None:

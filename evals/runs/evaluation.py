@@ -152,7 +152,7 @@ class Evaluation:
         for record in self.broken:
             tell(f"not asked: {record.item}, mode {record.mode}: {record.broken}")
         try:
-            (self.folder / REPORT).write_text(report + "\n", encoding="utf-8")
+            (self.folder / REPORT).write_text(report + "\n", encoding="utf-8", errors="backslashreplace")
             write_html(self.folder / PAGE, self.records, conditions)
         except OSError as error:
             fail(ConfigurationError(f"{self.folder} cannot be written: {error.strerror or error}"))

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any, Self
@@ -70,7 +71,8 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # `add` has told what did not reach the disk
+                self._file.close()
         self._lock.release()
 
     @property
@@ -94,7 +96,8 @@ class Journal:
             raise RuntimeError("the journal is not open: use it as `with Journal(...) as journal:`")
         line = json.dumps(record.as_json(), ensure_ascii=False) + "\n"
         try:
-            file.write(line.encode())
+            # Half a surrogate pair, which a page may hold, is written as the JSON escape that it is.
+            file.write(line.encode(errors="backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         except OSError as error:
@@ -111,12 +114,12 @@ class Journal:
         self._file = file
         file.seek(0)
         whole = 0
-        for line in file:
+        for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 logger.warning("%s: the last line was cut short; its question is asked again", path)
                 break
             whole += len(line)
-            record = _parsed(line, f"{path}:{len(self._records) + 1}")
+            record = _parsed(line, f"{path}:{number}")
             self._records[record.item, record.mode] = record
         file.truncate(whole)
 

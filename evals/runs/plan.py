@@ -23,7 +23,7 @@ GOLD = "gold"
 
 _TOLD_BY_NAME = ("target", "draft", "max_guesses", "max_turns", "pool_size", "search", "think", "questions_at_once")
 _NO_CONDITION = (
-    *("browser", "egress_host", "predictor", "speculation", "act", "max_memory"),
+    *("browser", "egress_host", "predictor", "speculation", "max_memory"),
     *("otel", "log_format", "log_level"),
 )
 
@@ -80,7 +80,7 @@ class Plan:
     def order(self, item: Item) -> Sequence[Mode]:
         """Return the modes in the order in which a question is asked in them: shuffled, so that none gains by it.
 
-        The oracle comes last but for one at most: it must know the way, which is the same in all modes.
+        The oracle comes anywhere but first: it must know the way, which is the same in all modes.
         """
         modes: list[Mode] = [mode for mode in self.modes if mode is not Mode.ORACLE]
         random = Random(f"{self.seed} {item.id}")  # noqa: S311 - an order, no secret

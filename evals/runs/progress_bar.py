@@ -55,7 +55,9 @@ class ProgressBar:
 
 def _spoken(record: Record) -> str:
     mark = "broken" if record.broken else "right" if record.scores.correct else "wrong"
+    said = record.broken or record.answer or record.reason
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in said[:400]).split())
     return (
         f"{mark:6} {record.mode:6} {record.total_seconds:6.1f} s, web {record.exposed_seconds:5.1f} s  {record.item}:"
-        f" {(record.broken or record.answer or record.reason)[:80]}"
+        f" {line[:80]}"
     )

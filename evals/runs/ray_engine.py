@@ -91,11 +91,11 @@ class RayEngine:
             findings = finished.result
             if findings is None:
                 findings = Findings(records=_lost(plan, finished.task, finished.lost))
+            for record in findings.records:
+                keep(record)
             for path, content in findings.files.items():
                 (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (self._folder / path).write_bytes(content)
-            for record in findings.records:
-                keep(record)
 
         async with self._cluster.joined() as joined:
             sent = replace(

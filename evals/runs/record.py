@@ -25,8 +25,8 @@ class PageStep:
         thought_seconds: How long the target had thought before it; 0 for the first.
         predictor: Whose guess had it loaded; empty where nobody's had.
         rank: The place of the action among all guesses of its turn, from 1; 0: it was none of them.
-        named: Whether it was among the guesses of this turn or an earlier one, loaded or not: what the published
-            code counts as a hit (arXiv 2510.16276).
+        named: Whether it was among the guesses taken up in this turn or an earlier one, loaded in time or not: what
+            the published code counts as a hit (arXiv 2510.16276).
         why_missed: For a miss, in a short stable phrase, why it was not loaded ahead; empty otherwise.
     """
 

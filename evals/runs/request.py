@@ -13,7 +13,7 @@ from typing import Any
 
 from agent.cluster.cluster import Cluster
 from agent.errors import ConfigurationError
-from agent.settings import EMBEDDED, LOCAL, Settings, load_settings
+from agent.settings import EMBEDDED, LOCAL, PredictorName, Settings, load_settings
 from agent.targets.pacing import PACES
 from evals.runs.mode import Mode, parse_modes
 from evals.runs.plan import GOLD, Pace, Plan
@@ -26,6 +26,7 @@ DEFAULT_MODES = "off,spec"
 DEFAULT_TIME_SCALE = 0.2
 ENGINES = ("local", "ray")
 _SPREADING = ("engine", "ray_address", "workers")
+_DECIDED_HERE = {"speculation": True, "predictor": PredictorName.DEFAULT, "think": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,8 @@ class Request:
         is_gold = self.given.get("target") == GOLD
         set_here = {name: value for name, value in self.given.items() if name not in _SPREADING}
         settings = load_settings(**{**set_here, **({"target": EMBEDDED} if is_gold else {})})
+        # From a file or the environment these would change what a mode is, and no report would tell.
+        settings = settings.model_copy(update=_DECIDED_HERE)
         suite = open_suite(self.suite, data=self.data, sites=self.sites)
         items = select(
             suite.items,
@@ -150,8 +153,7 @@ class Request:
 
     def _pace(self, suite: Suite, settings: Settings, *, is_gold: bool) -> Pace:
         """Return how long the target thinks; a model takes its own time, unless it is told otherwise."""
-        decides_at_once = is_gold or settings.target_name in (EMBEDDED, LOCAL)
-        simulated = decides_at_once and suite.serve is not None
+        simulated = is_gold or (settings.target_name in (EMBEDDED, LOCAL) and suite.serve is not None)
         think = self.think or (next(iter(PACES)) if simulated else "none")
         if think == "none":
             return Pace()

@@ -14,6 +14,7 @@ from typing import Any, Self
 from agent.models.call_account import CallAccount
 from evals.runs.engine import Engine, LocalEngine
 from evals.runs.errand import Errand
+from evals.runs.errors import RunsUnusable
 from evals.runs.journal import Journal
 from evals.runs.plan import Plan
 from evals.runs.record import Record
@@ -115,10 +116,19 @@ class Runner:
             await self._engine.ask(errands, self._keep)
 
     def _errand(self, item: Item) -> Errand | None:
-        """Hand out what is known of a question already; return what is left to ask, None where that is nothing."""
+        """Hand out what is known of a question already; return what is left to ask, None where that is nothing.
+
+        Raises:
+            RunsUnusable: Another question was asked under its id.
+        """
         found = [self._journal.record(item.id, mode) for mode in self._plan.modes]
         known = tuple(filter(None, found))
         for record in known:
+            if (record.question, record.expected) != (item.question, item.answer):
+                raise RunsUnusable(
+                    f"{self._journal.folder} holds another question under the id {item.id}: {record.question!r}",
+                    hint="Name another folder with --out, or give the question its own id.",
+                )
             self._results[item.id, record.mode].set_result(record)
         return Errand(item=item, known=known) if None in found else None
 

@@ -80,7 +80,7 @@ class ModeAccuracy:
         by_difficulty: The same by difficulty.
         by_kind_and_difficulty: The same by kind, then by difficulty, which may be empty.
         by_lang: The same by language.
-        by_domain: The same by domain.
+        by_domain: The same by domain; one of several counts in each.
         statuses: How many runs ended how.
         mean_turns: Decisions of the target.
         mean_tokens: Tokens by name, such as `target_in`.
@@ -115,7 +115,7 @@ def accuracy_table(records: Sequence[Record]) -> dict[str, ModeAccuracy]:
 
 def _accuracy(records: Sequence[Record]) -> ModeAccuracy:
     scores = [record.scores for record in records]
-    kinds = _grouped(records, _kinds)
+    kinds = _grouped(records, lambda record: _several(record.kind))
     return ModeAccuracy(
         overall=_right(records),
         exact=Proportion.of(each.exact for each in scores),
@@ -133,7 +133,7 @@ def _accuracy(records: Sequence[Record]) -> ModeAccuracy:
             kind: _by(of_kind, lambda record: [record.difficulty]) for kind, of_kind in kinds.items()
         },
         by_lang=_by(records, lambda record: [record.lang] if record.lang else []),
-        by_domain=_by(records, lambda record: [record.domain] if record.domain else []),
+        by_domain=_by(records, lambda record: _several(record.domain)),
         statuses=dict(sorted(Counter(record.status for record in records).items())),
         mean_turns=_mean([record.turns for record in records]),
         mean_tokens=_mean_tokens(records),
@@ -158,9 +158,9 @@ def _grouped(records: Sequence[Record], labels: Callable[[Record], list[str]]) -
     return dict(sorted(groups.items()))
 
 
-def _kinds(record: Record) -> list[str]:
-    """Return the kinds of a question; FRAMES writes several with a bar between each two."""
-    return list(dict.fromkeys(kind.strip() for kind in record.kind.split("|") if kind.strip()))
+def _several(label: str) -> list[str]:
+    """Return the labels in a text that may hold several with a bar between each two, as the domains of FRAMES do."""
+    return list(dict.fromkeys(each.strip() for each in label.split("|") if each.strip()))
 
 
 def _mean_tokens(records: Sequence[Record]) -> dict[str, float]:

@@ -55,8 +55,8 @@ class Library:
         await asyncio.sleep(0)
         return page(str(action).rpartition("/")[2])
 
-    async def adopt(self, action: Action, observation: Observation, /) -> None:
-        pass
+    async def adopt(self, action: Action, observation: Observation, /) -> Observation:
+        return observation
 
     async def aclose(self) -> None:
         pass

@@ -49,8 +49,8 @@ class Fetching:
 
     step = peek
 
-    async def adopt(self, action: Action, observation: Observation) -> None:
-        pass
+    async def adopt(self, action: Action, observation: Observation) -> Observation:
+        return observation
 
     async def aclose(self) -> None:
         pass

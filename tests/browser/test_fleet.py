@@ -108,6 +108,16 @@ async def test_without_any_the_reasons_are_told_and_the_next_real_action_tries_a
     await opened.fleet.aclose()
 
 
+async def test_where_the_last_that_works_fails_a_real_action_tries_those_that_failed_before() -> None:
+    opened = Opened()
+    opened.roster.failed(opened.roster.posts[1], refused("ws://b:1"))
+    opened.processes[0].errors = [refused("ws://a:1")]
+    await opened.context()
+    assert opened.counts == [0, 1]
+    assert [post.failure is None for post in opened.roster.posts] == [False, True]
+    await opened.fleet.aclose()
+
+
 async def test_a_driver_that_does_not_start_is_no_endpoints_fault() -> None:
     opened = Opened()
     opened.processes[0].errors = [LaunchFailed("Playwright's driver does not start")]

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 from browser import Observation
 from browser.shared_cache.address import parse_cache_address
 from browser.shared_cache.cache import SharedCache, SharedCacheOptions
+from browser.shared_cache.health import Health
 from browser.shared_cache.link import CacheLink, LinkOptions
 from tests.browser.test_shelf import KEY, OBSERVATION, URL
 from tests.redis_server import RedisServer, needs_redis
@@ -299,6 +300,30 @@ async def test_a_slow_server_costs_its_patience_a_few_times_and_then_nothing(
     assert len(warnings(caplog)) == 2
 
 
+async def test_a_server_that_takes_writes_is_not_fast_enough_for_it(redis: RedisServer) -> None:
+    async with link_to(redis, replace(HASTY, first_pause_seconds=60.0)) as link:
+        for _ in range(3):
+            await link.release("speccache:1:lease:none", "token")
+            link.health.late(HASTY.patience_seconds)
+        assert not link.health.usable
+
+
+def test_each_try_that_fails_doubles_the_pause() -> None:
+    now_seconds = 0.0
+    address = parse_cache_address("redis://h")
+    health = Health(address, first_pause_seconds=1.0, clock=lambda: now_seconds)
+    for pause_seconds in (1.0, 2.0, 4.0):
+        for _ in range(3):
+            health.lost("gone")
+            health.refused("full")
+        assert not health.may_be_asked
+        now_seconds += pause_seconds
+        assert health.may_be_asked
+    assert not health.usable
+    health.answered()
+    assert health.takes_pages
+
+
 async def test_a_full_server_is_told_of_once_and_what_it_has_is_used(
     redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -330,7 +355,16 @@ async def test_a_wrong_password_is_told_of_and_none_is_shown(caplog: pytest.LogC
 
 
 @pytest.mark.parametrize(
-    "url", ["http://a", "redis://", "redis://h/x", "redis://:word@h:99999/0", "redis://h/?db=word"]
+    "url",
+    [
+        "http://a",
+        "redis://",
+        "redis://h/x",
+        "redis://:word@h:99999/0",
+        "redis://h/?db=word",
+        "rediss://h/?db=word",
+        "redis://h/?ssl_ca_certs=word",
+    ],
 )
 def test_an_address_that_is_none_is_refused_and_not_quoted(url: str) -> None:
     with pytest.raises(ValueError, match=r"^(it is no address|after the question mark)") as refused:

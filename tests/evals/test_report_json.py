@@ -27,6 +27,7 @@ def test_it_holds_what_the_command_promises() -> None:
     assert (mode["end_to_end_s"], mode["same_trajectory"], mode["differing"]) == (11.75, True, [])
     assert mode["misses"] == {"not named": 1}
     assert mode["scores"]["by_kind_and_difficulty"] == {"single_source": {"easy": {"right": 2, "n": 2}}}
+    assert (mode["scores"]["by_language"], mode["scores"]["by_domain"]) == ({"en": {"right": 2, "n": 2}}, {})
 
 
 def test_each_mode_is_compared_with_off_and_with_the_published_way_of_counting() -> None:

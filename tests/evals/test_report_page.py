@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 from evals.report import report_page, write_html
 from evals.report.query_charts import MAX_BARS
-from evals.runs import Conditions, Record
+from evals.runs import Conditions, PageStep, Record
 from tests.evals.hand_made import CONDITIONS, SIMULATED, failed, four, missed, off, record, spec
 
 HOSTILE = "</td></table><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'{{ 7 * 7 }}$x_1$\x0b\ud800"
@@ -145,6 +145,13 @@ def test_differing_trajectories_stand_side_by_side() -> None:
 )
 def test_any_records_give_a_page(records: list[Record], shown: list[str]) -> None:
     assert charts(page(records, CONDITIONS)) == shown
+
+
+def test_what_loads_no_page_is_not_among_the_loads() -> None:
+    moved = PageStep(action="more", kind="direct", load_seconds=0.001, waited_seconds=0.001)
+    loads = page([record("a", "off", (*off("a").steps, moved))]).select_one("#loads")
+    assert loads is not None
+    assert "sub-pages (2)" in loads.get_text()
 
 
 def test_many_questions_are_drawn_from_the_quickest_to_the_slowest() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +62,26 @@ def test_what_could_not_be_asked_is_asked_again_and_the_later_record_counts(tmp_
         assert journal.records == (RECORD,)
 
 
+def test_half_a_character_of_a_page_is_kept(tmp_path: Path) -> None:
+    half = replace(RECORD, answer="1959 \ud83d")
+    with Journal(tmp_path, CONDITIONS) as journal:
+        journal.add(half)
+    with Journal(tmp_path, CONDITIONS) as journal:
+        assert journal.records == (half,)
+
+
+def test_a_full_disk_is_told_and_lets_go_of_the_folder(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(RunsUnusable, match="cannot be written"), Journal(tmp_path, CONDITIONS) as journal:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+            journal.add(RECORD)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with Journal(tmp_path, CONDITIONS) as journal:
+        assert journal.records == ()
+
+
 def test_other_conditions_are_refused_and_named(tmp_path: Path) -> None:
     with Journal(tmp_path, CONDITIONS):
         pass
@@ -85,10 +106,11 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["[]", "{}", "no json", '{"item": 1}'])
 def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
     with Journal(tmp_path, CONDITIONS) as journal:
+        journal.add(replace(RECORD, status="error", broken="no browser"))
         journal.add(RECORD)
     with (tmp_path / RUNS).open("a", encoding="utf-8") as runs:
         runs.write(line + "\n")
-    with pytest.raises(RunsUnusable, match=r"runs\.jsonl:2 is no record"):
+    with pytest.raises(RunsUnusable, match=r"runs\.jsonl:3 is no record"):
         Journal(tmp_path, CONDITIONS).__enter__()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from agent.errors import ConfigurationError
 from agent.settings import EMBEDDED, PredictorName, Settings, load_settings
 from evals.runs.mode import Mode, parse_modes, settings_of
 from evals.runs.plan import Plan
+from evals.runs.request import Request
 from evals.suites import Item, Suite
 
 
@@ -41,6 +45,29 @@ def test_what_cannot_be_run_is_refused(text: str, told: str, settings: Settings)
 def test_only_off_is_without_speculation(settings: Settings) -> None:
     assert [mode for mode in Mode if not settings_of(mode, settings).speculation] == [Mode.OFF]
     assert settings_of(Mode.LRU, settings).predictor is PredictorName.NONE
+
+
+def test_what_a_mode_is_does_not_depend_on_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request(suite="institute", modes="off,draft", given={"target": "gold", "draft": "small"})
+    plain = request.plan()
+    for name, value in (("SPECULATION", "false"), ("PREDICTOR", "none"), ("THINK", "3")):
+        monkeypatch.setenv(f"SPECCACHE_{name}", value)
+    plan = request.plan()
+    assert plan.settings == plain.settings
+    assert plan.conditions == plain.conditions
+    monkeypatch.setenv("SPECCACHE_ACT", "true")
+    assert request.plan().conditions.settings["act"] is True
+
+
+def test_the_simulated_target_thinks_on_the_live_web_too(tmp_path: Path) -> None:
+    question = {"id": "a", "question": "?", "answer": "!", "url": "https://example.org/", "golden": [["More"]]}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(question), encoding="utf-8")
+    request = Request(suite=str(tmp_path / "mine.jsonl"), given={"target": "gold"})
+    conditions = request.plan().conditions
+    assert (conditions.pace, conditions.think_seconds, conditions.time_scale) == ("o4-mini", pytest.approx(10.01), None)
+    assert replace(request, think="none").plan().conditions.think_seconds == 0
+    embedded = replace(request, given={"target": EMBEDDED, "draft": "none"})
+    assert embedded.plan().conditions.think_seconds == 0
 
 
 def test_the_order_of_modes_is_shuffled_by_question_and_the_oracle_is_never_first(settings: Settings) -> None:

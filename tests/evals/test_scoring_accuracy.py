@@ -58,7 +58,7 @@ def test_groups_hold_the_questions_they_are_named_for() -> None:
         record("1", scores=RIGHT, kind="single_source", difficulty="easy", lang="en", domain="game"),
         record("2", scores=WRONG, kind="single_source", difficulty="hard", lang="zh", domain="game"),
         record("3", scores=RIGHT, kind="multi_source", difficulty="hard", lang="zh"),
-        record("4", scores=RIGHT, kind="Temporal reasoning | Numerical reasoning", lang=""),
+        record("4", scores=RIGHT, kind="Temporal reasoning | Numerical reasoning", lang="", domain="game | law"),
     )
 
     def plain(groups: object) -> object:
@@ -85,7 +85,7 @@ def test_groups_hold_the_questions_they_are_named_for() -> None:
     }
     assert plain(counted.by_difficulty) == {"easy": "1/1", "hard": "1/2"}
     assert plain(counted.by_lang) == {"en": "1/1", "zh": "1/2"}
-    assert plain(counted.by_domain) == {"game": "1/2"}
+    assert plain(counted.by_domain) == {"game": "2/3", "law": "1/1"}
     assert plain(counted.overall) == "3/4"
 
 

@@ -51,9 +51,10 @@ class Maze:
         finally:
             self.peeking[action] -= 1
 
-    async def adopt(self, action: str, observation: str) -> None:
+    async def adopt(self, action: str, observation: str) -> str:
         assert observation == f"view of {action}"
         self.room = action
+        return observation
 
     async def until_peeking(self, *rooms: str) -> None:
         """Wait until peeks at all these rooms are running."""

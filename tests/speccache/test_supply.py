@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from speccache import Event, EventKind, Found, SharedLevel, SpeculativeEnvironment
+from speccache import Event, EventKind, Found, Lifetime, SharedLevel, SpeculativeEnvironment
 from tests.speccache.maze import Maze, Script
 from tests.speccache.progress import until
 
@@ -33,6 +33,9 @@ class Hall:
     def put(self, key: Hashable, value: str) -> None:
         self.kept[key] = value
         self.done.append(("put", key))
+
+    def decline(self, key: Hashable) -> None:
+        self.done.append(("decline", key))
 
     def release(self, key: Hashable) -> None:
         self.done.append(("release", key))
@@ -80,6 +83,17 @@ async def test_what_another_worker_makes_is_waited_for_and_not_made() -> None:
     assert facts(events, EventKind.HIT) == [("b", "hall")]
     assert await environment.step("a") == "view of a"
     assert facts(events, EventKind.HIT)[-1] == ("a", "hall")
+    await environment.aclose()
+
+
+async def test_nobody_need_wait_for_what_is_not_kept() -> None:
+    lifetimes = {"view of a": Lifetime(single_use=True), "view of b": Lifetime(max_age_seconds=0.0)}
+    hall = Hall()
+    environment = SpeculativeEnvironment(Maze(), second_level=hall, lifetime_of=lifetimes.__getitem__)
+    for room in ("a", "b"):
+        await environment.step(room)
+        assert hall.done[-2:] == [("decline", f"room {room}"), ("release", f"room {room}")]
+    assert hall.kept == {}
     await environment.aclose()
 
 
