@@ -63,7 +63,13 @@ async def open_page_level(
         if settings.shelf is not None:
             from browser.shelf.shelf import Shelf  # noqa: PLC0415 - few runs have one
 
-            shelf = Shelf(settings.shelf, name_of=web.key, part_chars=settings.part_chars, named_hosts=web.named_hosts)
+            shelf = Shelf(
+                settings.shelf,
+                name_of=web.key,
+                part_chars=settings.part_chars,
+                named_hosts=web.named_hosts,
+                lets=web.egress.lets,
+            )
             yield await stack.enter_async_context(shelf)
             return
         link = link or await stack.enter_async_context(open_cache_link(settings))
@@ -72,4 +78,6 @@ async def open_page_level(
             return
         from browser.shared_cache.cache import SharedCache  # noqa: PLC0415 - few runs have one
 
-        yield SharedCache(link, name_of=web.key, part_chars=settings.part_chars, named_hosts=web.named_hosts)
+        yield SharedCache(
+            link, name_of=web.key, part_chars=settings.part_chars, named_hosts=web.named_hosts, lets=web.egress.lets
+        )

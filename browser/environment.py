@@ -72,6 +72,7 @@ class WebEnvironment:
         self._desk = SearchDesk(search, named_hosts=named_hosts)
         self.named_hosts = self._desk.named_hosts
         """Hosts that may be private, as the user named them; the search engine's is one."""
+        self.egress = pool.egress
         self._part_chars = part_chars
         self._allowance = allowance
         self._owner = object()
@@ -178,8 +179,9 @@ class WebEnvironment:
 
     async def adopt(self, action: Action, observation: Observation, /) -> Observation:
         """Stand on a page that was loaded elsewhere; the foreground page catches up when something needs it."""
-        self._ahead.adopt(observation.document)
-        self._history.push(seen := as_asked(observation, self.address(action)))
+        seen = as_asked(observation, self.address(action))
+        self._ahead.adopt(observation.document, seen=seen.document)
+        self._history.push(seen)
         return seen
 
     async def live(self) -> Page:

@@ -134,7 +134,7 @@ class Speculator(Generic[ActionT, ObservationT]):
 
     def _take(self, guess: Guess[ActionT], seen: ObservationT, *, within: float, depth: int) -> None:
         key = self._environment.key(guess.action)
-        reason = "no-key" if key is None else self._gate(guess.action, seen) or self._pressure()
+        reason = "no-key" if key is None else self._objection(guess, key, seen)
         if key is None or reason is not None:
             self._record(EventKind.REFUSE, guess, key, reason=reason or "no-key")
             return
@@ -153,6 +153,12 @@ class Speculator(Generic[ActionT, ObservationT]):
         if verdict.load is None:
             self._record(EventKind.REFUSE, guess, key, reason=verdict.reason)
         self._launch()
+
+    def _objection(self, guess: Guess[ActionT], key: Hashable, seen: ObservationT) -> str | None:
+        # What loads already has passed, costs nothing more, and may itself be what is too much for its host just now.
+        if key in self._schedule or key in self._flights:
+            return None
+        return self._gate(guess.action, seen) or self._pressure()
 
     def _launch(self) -> None:
         """Start waiting loads while there is room and the target is not loading itself."""

@@ -1,7 +1,8 @@
 """Async functions as an environment: some only read, all others may change what those read.
 
 Invariant: only functions named as reads are ever run ahead, and each answer comes from a run of its own: what was run
-ahead serves one call, and none that is made after a write began or after the state changed.
+ahead serves one call, or those that wait for it side by side, and none that is made after a write began or after the
+state changed.
 """
 
 from __future__ import annotations

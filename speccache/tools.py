@@ -17,6 +17,7 @@ from speccache.events import Event, Listener
 from speccache.function_predictor import FunctionPredictor
 from speccache.options import SpeculationOptions
 from speccache.speculative_environment import SpeculativeEnvironment
+from speccache.store import Lifetime
 from speccache.tool_environment import Function, Result, ToolCall, ToolEnvironment
 
 Calls = Sequence[Step[ToolCall, Any]]
@@ -63,6 +64,7 @@ class SpeculativeTools:
         self._listener = listener
         self._copied = copied
         self._trajectory: list[Step[ToolCall, Any]] = []
+        self._max_steps = options.max_steps
         self._predict: Predict = CallPatterns() if predict is None else predict
         predictors = [FunctionPredictor(self._named)]
         self._tools = ToolEnvironment(reads, writes=writes, state=state)
@@ -72,6 +74,8 @@ class SpeculativeTools:
             deeper=predictors if isinstance(self._predict, CallPatterns) else (),
             options=options,
             listener=self._tell,
+            # What ran when it was called has served its call.
+            lifetime_of=lambda result: Lifetime(max_age_seconds=None if result.ahead else 0.0),
         )
 
     def _named(self, steps: Sequence[Step[ToolCall, Result]]) -> Iterable[ToolCall] | AsyncIterable[ToolCall]:
@@ -89,7 +93,7 @@ class SpeculativeTools:
 
     @property
     def trajectory(self) -> Calls:
-        """The calls so far that returned, in the order they did, and what they returned."""
+        """The latest calls that returned (`max_steps`), in the order they did, and what they returned."""
         return tuple(self._trajectory)
 
     def is_read(self, name: str) -> bool:
@@ -106,6 +110,7 @@ class SpeculativeTools:
         call = self._tools.bind(name, positional, named)
         result = await self._environment.step(call)
         self._trajectory.append(Step(call, result.value))
+        del self._trajectory[: -self._max_steps]
         if isinstance(self._predict, CallPatterns):
             self._predict.learn(self._trajectory)
         # What a write returned was made for this call alone; what a read returned may serve two calls side by side.

@@ -112,7 +112,9 @@ class Sessions:
                     hint="Try again once one of them is done; SPECCACHE_QUESTIONS_AT_ONCE sets how many there may be.",
                 )
             self._sessions[name] = BrowsingSession(self._begin, part_chars=self._settings.part_chars, clock=self._clock)
-        return self._sessions[name]
+        session = self._sessions[name]
+        session.used_seconds = self._clock()  # a call that only looks, or is refused, is one, too
+        return session
 
     async def status(self, name: str, *, at_rest: bool = False) -> StatusResult:
         """Tell what the session of that name is doing; it need not be there.

@@ -206,6 +206,10 @@ class EgressProxy:
             await self._relay(request, client, server, upstream)
             client.writer.close()  # the browser shall not wait for what the server still has to take
 
+    async def lets(self, url: URL) -> bool:
+        """Tell whether a browser would be let through to a URL's host."""
+        return await self.rule.lets(url, is_forwarded=self._route(url) is not None)
+
     async def _dial(self, request: EgressRequest, upstream: Upstream | None) -> Connection | None:
         url = request.url
         try:

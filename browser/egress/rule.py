@@ -128,6 +128,17 @@ class EgressRule:
         if host not in self._named and (is_private(host) or (_ip(host) is not None and not is_public(host))):
             raise _private(host, url, "is")
 
+    async def lets(self, url: URL, *, is_forwarded: bool) -> bool:
+        """Tell whether a URL's host may be dialled, or asked for at a proxy where it is forwarded to one."""
+        try:
+            if is_forwarded:
+                self.check(url)
+            else:
+                await self.addresses(url)
+        except (AddressRefused, OSError):
+            return False
+        return True
+
     def forget(self, url: URL) -> None:
         """Ask anew for a host that could not be reached."""
         self._answers.discard(_plain(url.raw_host or ""))

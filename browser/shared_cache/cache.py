@@ -10,10 +10,12 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Awaitable, Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+
+from yarl import URL
 
 from browser.action import Visit
 from browser.observation import Observation
@@ -68,6 +70,7 @@ class SharedCache:
         name_of: The environment's own `key`: how it would name a page now.
         part_chars: Length of one part of a page, in characters; what was cut otherwise is not found.
         named_hosts: Hosts the user named; pages of other private hosts are not returned.
+        lets: Tells whether this run could load a page of an address; see `Admission`.
         options: How long it waits.
         clock: The time in seconds since 1970.
 
@@ -82,11 +85,12 @@ class SharedCache:
         name_of: Callable[[Visit], str | None],
         part_chars: int,
         named_hosts: Collection[str] = (),
+        lets: Callable[[URL], Awaitable[bool]] | None = None,
         options: SharedCacheOptions = SharedCacheOptions(),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._link = link
-        self._admission = Admission(name_of, part_chars=part_chars, named_hosts=named_hosts)
+        self._admission = Admission(name_of, part_chars=part_chars, named_hosts=named_hosts, lets=lets)
         self._options = options
         self._clock = clock
         self._turns: dict[Hashable, _Turn] = {}
@@ -134,7 +138,7 @@ class SharedCache:
             observation = await asyncio.to_thread(decode, claim.body)
         except Unreadable:
             return None  # as if it were not there: it is loaded, and written anew
-        if not self._admission.may_show(observation):
+        if not await self._admission.may_show(observation):
             return None
         return Found(value=observation, remaining_seconds=claim.remaining_seconds, level="shared")
 

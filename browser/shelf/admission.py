@@ -6,8 +6,10 @@ address, the visitor's language and window, the release that read it and how tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Awaitable, Callable, Collection, Hashable
 from importlib.metadata import version
+
+from yarl import URL
 
 from browser.action import Visit
 from browser.address import check_address
@@ -25,11 +27,19 @@ class Admission:
         name_of: The environment's own `key`: how it would name a page now.
         part_chars: Length of one part of a page, in characters; what was cut otherwise is not found.
         named_hosts: Hosts the user named; pages of other private hosts are not shown.
+        lets: Tells whether this run could load a page of an address: where a name leads, and which domains are denied,
+            is not the same for all; None: whatever `named_hosts` allow.
     """
 
     def __init__(
-        self, name_of: Callable[[Visit], str | None], *, part_chars: int, named_hosts: Collection[str]
+        self,
+        name_of: Callable[[Visit], str | None],
+        *,
+        part_chars: int,
+        named_hosts: Collection[str],
+        lets: Callable[[URL], Awaitable[bool]] | None = None,
     ) -> None:
+        self._lets = lets
         self._name_of = name_of
         self._named_hosts = frozenset(named_hosts)
         self._edition = f"{version('speccache')}/{part_chars}"
@@ -52,12 +62,13 @@ class Admission:
         # is to see.
         return seconds if self._name_of(Visit(observation.document.requested_url)) == str(key) else 0.0
 
-    def may_show(self, observation: Observation) -> bool:
-        """Tell whether this run may see a kept page: another one may have named more private hosts."""
+    async def may_show(self, observation: Observation) -> bool:
+        """Tell whether this run may see a kept page: another one may reach hosts that this one does not."""
         document = observation.document
+        addresses = dict.fromkeys((document.requested_url, document.url))
         try:
-            for url in (document.requested_url, document.url):
+            for url in addresses:
                 check_address(url, named_hosts=self._named_hosts)
         except AddressRefused:
             return False
-        return True
+        return self._lets is None or all([await self._lets(URL(url)) for url in addresses])

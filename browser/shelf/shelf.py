@@ -10,11 +10,13 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Awaitable, Callable, Collection, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from yarl import URL
 
 from browser.action import Visit
 from browser.observation import Observation
@@ -53,6 +55,7 @@ class Shelf:
         name_of: The environment's own `key`: how it would name a page now.
         part_chars: Length of one part of a page, in characters; what was cut otherwise is not found.
         named_hosts: Hosts the user named; pages of other private hosts are not returned.
+        lets: Tells whether this run could load a page of an address; see `Admission`.
         options: How much is kept.
         clock: The time in seconds since 1970.
 
@@ -69,11 +72,12 @@ class Shelf:
         name_of: Callable[[Visit], str | None],
         part_chars: int,
         named_hosts: Collection[str] = (),
+        lets: Callable[[URL], Awaitable[bool]] | None = None,
         options: ShelfOptions = ShelfOptions(),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._path = path
-        self._admission = Admission(name_of, part_chars=part_chars, named_hosts=named_hosts)
+        self._admission = Admission(name_of, part_chars=part_chars, named_hosts=named_hosts, lets=lets)
         self._options = options
         self._clock = clock
         self._reads = ThreadPoolExecutor(1, thread_name_prefix="shelf-read")
@@ -104,7 +108,7 @@ class Shelf:
         if name is None or not self._usable:
             return None
         found = await asyncio.wrap_future(self._reads.submit(self._read, name))
-        return found if found is not None and self._admission.may_show(found.value) else None
+        return found if found is not None and await self._admission.may_show(found.value) else None
 
     def put(self, key: Hashable, observation: Observation, /) -> None:
         """Write the page behind the run's back, if any later anonymous visitor may be shown it."""

@@ -128,11 +128,16 @@ class Ahead:
             if len(self._left) > _MAX_LEFT:
                 self._left.popitem(last=False)
 
-    def adopt(self, document: Document) -> None:
-        """Let the session have stored what this page did, if it was loaded here."""
+    def adopt(self, document: Document, *, seen: Document) -> None:
+        """Let the session have stored what this page did, if it was loaded here.
+
+        Args:
+            document: The page as it was loaded.
+            seen: The same as the session sees it, by which it is known from now on.
+        """
         left = self._left.get(id(document))
         if left is not None and left.document is document:
-            self._holding.adopt(document, left.storage)
+            self._holding.adopt(seen, left.storage)
 
     async def aclose(self) -> None:
         """Close what is open for the environment; may be called twice."""

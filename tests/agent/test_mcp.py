@@ -202,6 +202,10 @@ async def test_sessions_are_bounded_and_idle_ones_closed() -> None:
             await sessions.close_idle()
             assert repr(sessions) == "<Sessions 1/2>"
             assert sessions.get("a") is not first
+            sessions.get("b")
+            now[0] = 100.0
+            await sessions.close_idle()
+            assert repr(sessions) == "<Sessions 2/2>", "both were called within a minute"
             await sessions.close("a")
             await sessions.close("a")
         assert repr(sessions) == "<Sessions 0/2>"

@@ -223,7 +223,8 @@ async def test_a_search_loaded_ahead_is_a_hit_and_asked_for_once(pool: BrowserPo
 
     settings = load_settings(target="embedded", draft="none", search=f"mediawiki:{wiki.url}")
     mind = Mind(target=Patient(loaded), predictors=(SearchPredictor(QUESTION),))
-    outcome = await answer(QUESTION, "", mind=mind, settings=settings, pool=pool, listeners=[listen])
+    start = f"{wiki.url}/wiki/Port_Castor"
+    outcome = await answer(QUESTION, start, mind=mind, settings=settings, pool=pool, listeners=[listen])
     assert [link.text for link in outcome.trajectory[1].observation.links] == ["Halvern Lighthouse"]
     assert [event.kind for event in events if event.kind in (EventKind.HIT, EventKind.JOIN)] == [EventKind.HIT]
     assert sum("srsearch=Halvern%20Lighthouse&" in each.path for each in wiki.asked) == 1

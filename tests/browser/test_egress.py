@@ -183,6 +183,16 @@ async def test_a_named_host_may_be_private_until_its_name_is_withdrawn() -> None
         await rule.addresses(URL("http://private.test:8080"))
 
 
+async def test_a_page_kept_by_others_is_let_in_as_its_host_would_be() -> None:
+    rule = EgressRule(resolve=Names(NAMES), denied_domains=["denied.test"])
+    assert not await rule.lets(URL("http://private.test"), is_forwarded=False)
+    assert not await rule.lets(URL("http://unknown.test"), is_forwarded=False)
+    assert not await rule.lets(URL("http://a.denied.test"), is_forwarded=True)
+    assert await rule.lets(URL("http://unknown.test"), is_forwarded=True)
+    rule.allow(["private.test"])
+    assert await rule.lets(URL("http://private.test"), is_forwarded=False)
+
+
 async def test_a_named_host_with_mixed_answers_is_dialled_in_public_only() -> None:
     rule = EgressRule(resolve=Names(NAMES))
     rule.allow(["mixed.test"])

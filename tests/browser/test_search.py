@@ -11,7 +11,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser import Back, Click, Find, Observation, Search, Timings, Visit
+from browser import Back, Click, Document, Find, Link, Observation, Search, Timings, Visit
 from browser.environment import WebEnvironment
 from browser.pool import BrowserPool, PoolOptions
 from browser.search.engine_name import parse_engine
@@ -349,6 +349,21 @@ def test_what_is_no_engine_is_refused_with_the_way_to_write_one(text: str, says:
     with pytest.raises(ValueError, match=r"write it as https://example\.org/search") as error:
         parse_engine(text)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("https://www.example.org/find/?q=ada&page=1", True),
+        ("https://example.org/wiki/Ada_Lovelace", False),
+        ("https://elsewhere.example/find?q=ada", False),
+    ],
+)
+def test_only_links_of_a_page_of_results_are_found(url: str, found: bool) -> None:
+    engine = parse_engine("https://example.org/find?q={query}")
+    link = Link(number=1, text="Out", url="https://out.example/")
+    page = engine.results(Document(requested_url=engine.url("ada"), url=url, links=(link,)))
+    assert [each.found for each in page.links] == [found]
 
 
 @given(st.text(), st.sampled_from(["https://a.test/s?q={query}", "https://a.test/{query}/x?again={query}"]))

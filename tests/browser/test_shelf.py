@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlite3 import connect
 
 import pytest
+import yarl
 from aiohttp import web
 
 from browser import Action, Control, Document, Link, Observation, Readiness, Timings, Visit
@@ -120,6 +121,20 @@ async def test_a_private_page_is_only_for_a_run_whose_user_named_its_host(tmp_pa
             tmp_path / "shelf", name_of=lambda _: key, part_chars=2000, named_hosts=named, options=PATIENT
         ) as shelf:
             assert (await shelf.get(key) is not None) is found
+
+
+@pytest.mark.parametrize("reached", [True, False])
+async def test_a_page_is_only_for_a_run_that_could_load_it(tmp_path: Path, *, reached: bool) -> None:
+    async with shelf_at(tmp_path / "shelf") as shelf:
+        shelf.put(KEY, OBSERVATION)
+
+    async def lets(url: yarl.URL) -> bool:
+        return reached or url.host != "example.org"
+
+    async with Shelf(
+        tmp_path / "shelf", name_of=lambda _: KEY, part_chars=2000, lets=lets, options=PATIENT, clock=lambda: 1000.0
+    ) as shelf:
+        assert (await shelf.get(KEY) is not None) is reached
 
 
 async def test_a_text_that_is_no_unicode_is_not_kept(tmp_path: Path) -> None:

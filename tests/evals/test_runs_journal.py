@@ -72,10 +72,12 @@ def test_half_a_character_of_a_page_is_kept(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told_and_lets_go_of_the_folder(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    journal = Journal(tmp_path, CONDITIONS).__enter__()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
     try:
-        with pytest.raises(RunsUnusable, match="cannot be written"), Journal(tmp_path, CONDITIONS) as journal:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        with pytest.raises(RunsUnusable, match="cannot be written"):
             journal.add(RECORD)
+        journal.__exit__()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     with Journal(tmp_path, CONDITIONS) as journal:

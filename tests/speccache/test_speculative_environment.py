@@ -367,6 +367,31 @@ async def test_the_gate_and_the_pressure_refuse_with_their_reasons(maze: Maze, e
     await environment.aclose()
 
 
+async def test_what_loads_already_is_not_judged_again(maze: Maze, events: list[Event]) -> None:
+    gate = maze.shut("a")
+    environment = SpeculativeEnvironment(
+        maze,
+        predictors=[Script(["a"], ["a", "b"])],
+        gate=lambda _action, _seen: "host-busy" if maze.peeking["a"] else None,
+        pressure=lambda: "memory" if maze.peeking["a"] else None,
+        listener=events.append,
+    )
+    await environment.step("start")
+    await maze.until_peeking("a")
+    await environment.step("look")
+    await until(events, EventKind.REFUSE)
+    gate.set()
+    await until(events, EventKind.LOAD)
+    told = (EventKind.LAUNCH, EventKind.KNOWN, EventKind.REFUSE, EventKind.LOAD)
+    assert [(event.kind, event.action) for event in events if event.kind in told] == [
+        (EventKind.LAUNCH, "a"),
+        (EventKind.KNOWN, "a"),
+        (EventKind.REFUSE, "b"),
+        (EventKind.LOAD, "a"),
+    ]
+    await environment.aclose()
+
+
 async def test_what_is_for_single_use_serves_the_next_step_once(maze: Maze, events: list[Event]) -> None:
     environment = SpeculativeEnvironment(
         maze,

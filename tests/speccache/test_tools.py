@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speccache import Event, EventKind, InvalidCall, SpeculativeTools, ToolCall
+from speccache import Event, EventKind, InvalidCall, SpeculationOptions, SpeculativeTools, ToolCall
 from speccache.tools import Calls
 from tests.speccache.progress import until
 from tests.speccache.shop import Shop
@@ -139,6 +139,14 @@ async def test_a_result_serves_one_call(shop: Shop, events: list[Event], specula
         await tools.get_user(7)
     assert shop.runs == ["user 7", "user 7"]
     assert tools.account.misses == 2
+
+
+async def test_a_conversation_that_never_ends_keeps_its_latest_calls(shop: Shop) -> None:
+    async with over(shop, predict=lambda _: (), options=SpeculationOptions(max_steps=2)) as tools:
+        for number in range(3):
+            await tools.get_user(number)
+        assert [step.action.arguments["id"] for step in tools.trajectory] == [1, 2]
+        assert "entries=0/" in repr(tools), "what was called has served its call"
 
 
 async def test_a_failing_guess_is_counted_and_the_call_fails_by_itself(
