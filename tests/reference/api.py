@@ -52,7 +52,7 @@ def _class(thing: griffe.Class) -> str:
     bases = [str(base) for base in thing.bases]
     values = [str(member.value) for member in thing.members.values() if isinstance(member, griffe.Attribute)]
     if {"StrEnum", "Enum", "IntEnum"}.intersection(bases):
-        return _block(f"{thing.name}: {' | '.join(values)}")
+        return _block(f"{thing.name}: {' | '.join(values)}".replace("'", '"'))
     if any(base.startswith("Protocol") for base in bases):
         return _block(f"class {thing.name}({', '.join(bases)})")
     return _block(_call(thing.name, list(thing.parameters)))
