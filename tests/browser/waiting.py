@@ -35,7 +35,7 @@ async def nothing_leased(pool: BrowserPool) -> None:
     assert (now.foreground, now.leased, now.loading, sum(now.waiting.values())) == (0, 0, 0, 0)
 
 
-async def gone(processes: Sequence[psutil.Process], *, seconds: float = 10.0) -> None:
+async def gone(processes: Sequence[psutil.Process], *, seconds: float = 20.0) -> None:
     """Wait until these processes have ended, while the event loop runs on."""
     _, alive = await asyncio.to_thread(psutil.wait_procs, processes, timeout=seconds)
     assert alive == []
