@@ -92,6 +92,7 @@ def text_of(answer: CallToolResult) -> str:
 
 
 async def test_a_client_reads_pages_that_were_loaded_ahead(site: Website, tmp_path: Path) -> None:
+    others = browsers()  # of tests before this one in the same process
     async with calling(Client(server("--url", site.url, cwd=tmp_path))) as call:
         assert set(call.tools) == READING
         assert all(tool.annotations.read_only_hint and tool.description for tool in call.tools.values())
@@ -121,7 +122,7 @@ async def test_a_client_reads_pages_that_were_loaded_ahead(site: Website, tmp_pa
         assert "use its number" in await call.refusal("follow", link="no such link")
         assert "hint: Its arguments: link." in await call.refusal("follow", link="1", tab="2")
         assert "'url' is missing" in await call.refusal("open")
-        started = browsers()
+        started = browsers() - others
         assert started
     await gone(list(started))
 
