@@ -14,12 +14,12 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-cjk tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home speccache \
-    && install --directory --owner=speccache --group=speccache /work
+    && install --directory --owner=speccache --group=speccache /data
 COPY --from=build /opt/speccache /opt/speccache
 
 ENV PATH=/opt/speccache/bin:$PATH PYTHONUNBUFFERED=1
 USER 10001:10001
-WORKDIR /work
+WORKDIR /data
 EXPOSE 8931
 
 # Browsers leave processes behind when they are killed; tini reaps them, and hands signals on.
