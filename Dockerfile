@@ -11,7 +11,7 @@ FROM python:3.11-slim-bookworm
 # Not pinned: of a browser that opens any page, a build is to have the newest security fixes.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-cjk tini \
+    && apt-get install --yes --no-install-recommends chromium-headless-shell fonts-liberation fonts-noto-cjk libatomic1 tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home speccache \
     && install --directory --owner=speccache --group=speccache /data

@@ -139,7 +139,7 @@ async def check_browser(configured: Path | None = None) -> tuple[Check, ...]:
     try:
         shown = await probe(chromium)
     except LaunchFailed as error:
-        hint = f"run: sudo {sys.executable} -m playwright install-deps chromium"
+        hint = error.hint or f"run: sudo {sys.executable} -m playwright install-deps chromium"
         return (found, Check(name="browser start", status="fail", detail=str(error), hint=hint))
     start = Check(
         name="browser start",

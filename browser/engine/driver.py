@@ -20,6 +20,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 
 from browser.engine.closing import end_quietly
+from browser.engine.driver_library import how_to_get, missing_library
 from browser.engine.liveness import runs
 from browser.engine.run_folder import VARIABLE
 from browser.errors import LaunchFailed
@@ -99,10 +100,7 @@ class Driver:
             async with _lent(self._folder), asyncio.timeout(self._start_seconds):
                 playwright = await starter.start()
         except Exception as error:  # Playwright says by a plain one that its driver ended at once
-            raise LaunchFailed(
-                f"Playwright's driver does not start: {str(error) or 'it does not answer'}",
-                hint="Install the package `playwright` again.",
-            ) from error
+            raise await _failure(error) from error
         # Where it dies, Playwright leaves the error of its own pipe unread, and asyncio would print that one.
         with suppress(AttributeError):
             attrgetter("_client._transport.on_error_future")(starter).add_done_callback(_read)
@@ -123,6 +121,15 @@ class Driver:
         """End it; bounded in time, and may be called twice."""
         async with self._starting:
             await self._end()
+
+
+async def _failure(error: Exception) -> LaunchFailed:
+    """Say why it does not start: Playwright itself does not, as the driver's own complaint is only on stderr."""
+    if library := await missing_library():
+        reason, hint = f"the system's library {library} is missing", how_to_get(library)
+    else:
+        reason, hint = str(error) or "it does not answer", "Install the package `playwright` again."
+    return LaunchFailed(f"Playwright's driver does not start: {reason}", hint=hint)
 
 
 @asynccontextmanager

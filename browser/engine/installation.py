@@ -1,23 +1,26 @@
 """Getting a Chromium onto a machine that has none.
 
-Invariant: a browser counts as installed only once it has run. Playwright's download succeeds on machines that lack the
-libraries it needs, so every step is followed by starting what it left.
+Invariant: a browser counts as installed only once it has run, and what drives it too. Playwright's download succeeds on
+machines that lack the libraries it needs, so every step is followed by starting what it left.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from browser.engine.chromium import Chromium, chromium_version, find_chromium
-from browser.engine.command import run
+from browser.engine.command import Outcome, run
+from browser.engine.driver_library import PACKAGES, how_to_get, missing_library
 from browser.errors import BrowserError, BrowserInstallFailed, BrowserNotFound, LaunchFailed
 
 STEP_TIMEOUT_SECONDS = 600.0
+_PROGRESS = re.compile(r"\d ?%(\s|$)")
 
 ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",
@@ -82,28 +85,48 @@ async def install_browser(report: Callable[[str], None], *, root: bool | None = 
     Raises:
         BrowserInstallFailed: Nothing that was tried left a browser that runs; the hint says what to run by hand.
     """
+    root = _is_root() if root is None else root
+    await _complete_driver(report, root=root)
     state = await _look()
     problems: list[str] = []
-    for step in _steps(root=_is_root() if root is None else root):
+    for step in _steps(root=root):
         if state.working is not None:
             break
         if step.repairs and not state.found:
             continue
-        report(step.label)
-        outcome = await run(
-            step.argv,
-            timeout_seconds=STEP_TIMEOUT_SECONDS,
-            environment=ENVIRONMENT,
-            on_line=lambda line: report(f"  {line}") if "%" in line else None,
-        )
+        outcome = await _take(step, report)
         if outcome.code != 0:
-            report(f"  that failed: {outcome.reason}")
             problems.append(f"{step.label}: {outcome.reason}")
         state = await _look()
     if state.working is None:
         raise BrowserInstallFailed(_message(problems, state), hint=_hint(found=state.found))
     report(f"{state.version}: {state.working.executable}")
     return state.working
+
+
+async def _complete_driver(report: Callable[[str], None], *, root: bool) -> None:
+    """Install the library that Playwright's driver lacks; without it nothing else of Playwright runs."""
+    library = await missing_library()
+    manager = _package_manager()
+    if library is not None and root and manager is not None and (package := PACKAGES.get(manager.name)):
+        for step in _steps_for(manager, (package,)):
+            await _take(step, report)
+        library = await missing_library()
+    if library is not None:
+        raise BrowserInstallFailed(f"Playwright cannot run: {library} is missing", hint=how_to_get(library))
+
+
+async def _take(step: Step, report: Callable[[str], None]) -> Outcome:
+    report(step.label)
+    outcome = await run(
+        step.argv,
+        timeout_seconds=STEP_TIMEOUT_SECONDS,
+        environment=ENVIRONMENT,
+        on_line=lambda line: report(f"  {line}") if _PROGRESS.search(line) else None,
+    )
+    if outcome.code != 0:
+        report(f"  that failed: {outcome.reason}")
+    return outcome
 
 
 def main() -> int:
@@ -150,12 +173,14 @@ def _steps(*, root: bool) -> Iterator[Step]:
         argv=(sys.executable, "-m", "playwright", "install-deps", "chromium"),
         repairs=True,
     )
-    manager = _package_manager()
-    if manager is None:
-        return
+    if manager := _package_manager():
+        yield from _steps_for(manager, manager.packages)
+
+
+def _steps_for(manager: PackageManager, packages: Sequence[str]) -> Iterator[Step]:
     if manager.refresh:
         yield Step(label=f"refreshing the packages of {manager.name}", argv=(manager.name, *manager.refresh))
-    for package in manager.packages:
+    for package in packages:
         yield Step(
             label=f"installing the package {package} with {manager.name}",
             argv=(manager.name, *manager.install, package),

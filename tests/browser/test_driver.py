@@ -59,3 +59,14 @@ async def test_one_that_ends_at_once_says_so(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(LaunchFailed, match="driver does not start"):
         await driver(tmp_path).running()
     assert os.environ.get(VARIABLE) != str(tmp_path)
+
+
+async def test_a_library_it_lacks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = tmp_path / "node"
+    complaint = "node: error while loading shared libraries: libatomic.so.1: cannot open shared object file"
+    node.write_text(f'#!/bin/sh\necho "{complaint}" >&2\nexit 127\n', encoding="utf-8")
+    node.chmod(0o755)
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
+    with pytest.raises(LaunchFailed, match=r"libatomic\.so\.1 is missing") as caught:
+        await driver(tmp_path).running()
+    assert "libatomic1" in caught.value.hint

@@ -152,6 +152,39 @@ async def test_missing_libraries_are_told_to_others(machine: BareMachine, downlo
     assert caught.value.hint.endswith("-m playwright install-deps chromium")
 
 
+def lacks_libatomic(machine: BareMachine, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a driver that complains as the system's loader does, until the library is there; return where that is."""
+    library = machine.programs / "libatomic.so.1"
+    node = machine.add_script(
+        "driver",
+        f'[ -e "{library}" ] && exit 0',
+        'echo "$0: error while loading shared libraries: libatomic.so.1: cannot open shared object file" >&2',
+        "exit 127",
+        folder=machine.programs.parent,
+    )
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
+    return library
+
+
+async def test_the_drivers_missing_library_is_installed_by_root(
+    machine: BareMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.add_binary("chromium")
+    log = add_manager(machine, "apt-get", offers="libatomic1", to=lacks_libatomic(machine, monkeypatch))
+    await install_browser(lambda _line: None, root=True)
+    assert log.read_text().splitlines() == ["update", "install --yes --no-install-recommends libatomic1"]
+
+
+async def test_the_drivers_missing_library_is_told_to_others(
+    machine: BareMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.add_binary("chromium")
+    lacks_libatomic(machine, monkeypatch)
+    with pytest.raises(BrowserInstallFailed, match=r"libatomic\.so\.1 is missing") as caught:
+        await install_browser(lambda _line: None, root=False)
+    assert "apt-get install libatomic1" in caught.value.hint
+
+
 def test_the_scripts_entry_point_writes_to_stderr_only(
     machine: BareMachine, capsys: pytest.CaptureFixture[str]
 ) -> None:
