@@ -10,6 +10,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from browser.engine.container import Container
+
 # Measured with a headless shell: Python, Playwright's driver and the two browser processes before any page, and
 # what one loaded page adds at most (PSS, not RSS, which counts shared pages once for each process).
 BASE_BYTES = 400 * 2**20
@@ -50,39 +52,24 @@ def this_machine() -> Machine:
 
 def _cores() -> float:
     cores = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    match _words("/sys/fs/cgroup/cpu.max"):
-        case [quota, period] if quota != "max":
-            return min(cores, int(quota) / int(period))
-        case _:
-            return cores
+    return min(cores, Container().cores() or cores)
 
 
 def _free_memory() -> int | None:
-    free = [figure for figure in (_free_in_system(), _free_in_container()) if figure is not None]
+    free = [figure for figure in (_free_in_system(), Container().free_bytes()) if figure is not None]
     return min(free, default=None)
 
 
 def _free_in_system() -> int | None:
-    words = _words("/proc/meminfo")
+    try:
+        words = Path("/proc/meminfo").read_text(encoding="utf-8").split()
+    except OSError:
+        return None
     if "MemAvailable:" in words:
         return int(words[words.index("MemAvailable:") + 1]) * 1024
-    return None
-
-
-def _free_in_container() -> int | None:
-    limit, used = _words("/sys/fs/cgroup/memory.max"), _words("/sys/fs/cgroup/memory.current")
-    if limit and used and limit != ["max"]:
-        return max(0, int(limit[0]) - int(used[0]))
     return None
 
 
 def _shared_memory() -> int | None:
     folder = Path("/dev/shm")  # noqa: S108 - measured, never written to
     return shutil.disk_usage(folder).total if folder.is_dir() else None
-
-
-def _words(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8").split()
-    except OSError:
-        return []

@@ -1,4 +1,4 @@
-"""The files that make the container: there is no Docker here to build it, so what can be checked without is."""
+"""The files that make the container, as far as they can be checked without building it."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ def test_the_dockerfile_is_well_made() -> None:
 
 def test_the_compose_file_keeps_to_its_schema() -> None:
     checked(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml")
+
+
+def test_the_commands_it_starts_with_exist() -> None:
+    compose = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    (started,) = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    (composed,) = re.findall(r"command: \[(mcp, .*)\]$", compose, re.MULTILINE)
+    for arguments in (json.loads(started), [part.strip('"') for part in composed.split(", ")]):
+        checked(BIN / "speccache", *arguments, "--help")  # an option that is not known fails before help is shown
 
 
 def test_all_that_the_project_is_built_from_gets_into_the_image() -> None:
