@@ -14,14 +14,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
 
 import aiohttp
 from yarl import URL
 
+from agent.check import Check, size_text
+from agent.doctor_cache import check_shared_cache
 from agent.errors import ConfigurationError
 from agent.models.providers import BASE_URL_VARIABLE, OWN_KEY_VARIABLE, PROVIDERS, key_variable, locate
 from browser.engine.chromium import Chromium, find_chromium
@@ -43,28 +44,12 @@ EMBEDDED_FILES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """What one check found.
-
-    Attributes:
-        name: What was checked, in a word or two.
-        status: `ok`; `warn` where the main job runs all the same; `fail` where it does not.
-        detail: What was found.
-        hint: What to do about it; empty where nothing needs doing.
-    """
-
-    name: str
-    status: Literal["ok", "warn", "fail"]
-    detail: str
-    hint: str = ""
-
-
 async def examine(
     *,
     browsers: BrowserChoice = BrowserChoice(),
     egress_host: str | None = None,
     base_url: str | None = None,
+    shared_cache: str | None = None,
     runs_folder: Path = Path("runs"),
 ) -> tuple[Check, ...]:
     """Check everything a run needs, in the order in which a run needs it. Takes a few seconds: the browser starts.
@@ -73,6 +58,7 @@ async def examine(
         browsers: The configured browser, or remote ones, if any.
         egress_host: The address of this machine at which these reach its proxy.
         base_url: The configured model endpoint, if any; else `OPENAI_BASE_URL`.
+        shared_cache: The address of the configured shared cache, if any.
         runs_folder: Where runs are to be recorded.
     """
     machine = this_machine()
@@ -89,6 +75,7 @@ async def examine(
         check_keys(),
         await check_endpoint(base_url),
         check_embedded_model(),
+        *([await check_shared_cache(shared_cache)] if shared_cache else []),
         check_folder("temporary folder", Path(tempfile.gettempdir())),
         check_folder("runs folder", runs_folder),
     )
@@ -186,10 +173,10 @@ async def _check_sandbox(chromium: Chromium) -> Check:
 
 def check_capacity(machine: Machine) -> Check:
     """Check what processors and memory allow."""
-    free = "unknown" if machine.memory_bytes is None else _size(machine.memory_bytes)
+    free = "unknown" if machine.memory_bytes is None else size_text(machine.memory_bytes)
     detail = f"{machine.cores:g} cores, {free} memory free: a pool of {machine.pool_size} pages fits"
     if machine.memory_bytes is not None and machine.memory_bytes < SCARCE_BYTES:
-        hint = f"free some memory: two browser processes need about {_size(SCARCE_BYTES)}"
+        hint = f"free some memory: two browser processes need about {size_text(SCARCE_BYTES)}"
         return Check(name="capacity", status="warn", detail=detail, hint=hint)
     return Check(name="capacity", status="ok", detail=detail)
 
@@ -200,7 +187,7 @@ def check_shared_memory(machine: Machine) -> Check:
     if size is None:
         return Check(name="shared memory", status="ok", detail="no /dev/shm here, and none needed")
     note = "" if size >= SCARCE_BYTES else "; small, but the temporary folder serves instead"
-    return Check(name="shared memory", status="ok", detail=f"{_size(size)}{note}")
+    return Check(name="shared memory", status="ok", detail=f"{size_text(size)}{note}")
 
 
 def check_keys() -> Check:
@@ -274,9 +261,6 @@ def check_folder(name: str, folder: Path) -> Check:
         return Check(name=name, status="fail", detail=f"{folder} cannot be written to", hint=f"check {existing}")
     free = shutil.disk_usage(existing).free
     if free < SCARCE_BYTES:
-        return Check(name=name, status="warn", detail=f"{folder} has only {_size(free)} left", hint="make some room")
-    return Check(name=name, status="ok", detail=f"{folder} can be written to, {_size(free)} free")
-
-
-def _size(size_bytes: int) -> str:
-    return f"{size_bytes / 2**30:.1f} GiB" if size_bytes >= 2**30 else f"{size_bytes / 2**20:.0f} MiB"
+        detail = f"{folder} has only {size_text(free)} left"
+        return Check(name=name, status="warn", detail=detail, hint="make some room")
+    return Check(name=name, status="ok", detail=f"{folder} can be written to, {size_text(free)} free")

@@ -156,5 +156,13 @@ class Call:
     error: str = ""
 
 
-RunEvent = Started | Thinking | Decided | Observed | Concluding | Concluded | Finished | Call | Event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something that the run uses is lost or back, a shared cache for one: what, in a sentence for a person."""
+
+    at_seconds: float
+    text: str
+
+
+RunEvent = Started | Thinking | Decided | Observed | Concluding | Concluded | Finished | Call | Notice | Event
 RunListener = Callable[[RunEvent], None]

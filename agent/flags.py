@@ -192,6 +192,7 @@ DenyDomains = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every guess and every load; tracebacks, too.")]
+Tracebacks = Annotated[bool, typer.Option("--verbose", "-v", help="Show where an unexpected error comes from.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the answer, and errors.")]
 TraceFile = Annotated[
     Path | None,

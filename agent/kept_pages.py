@@ -5,7 +5,7 @@ Invariant: a run has one of the two or none, opened before its first page and cl
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,11 @@ async def open_cache_link(settings: Settings) -> AsyncIterator[CacheLink | None]
 
 @asynccontextmanager
 async def open_page_level(
-    settings: Settings, web: WebEnvironment, *, link: CacheLink | None = None
+    settings: Settings,
+    web: WebEnvironment,
+    *,
+    link: CacheLink | None = None,
+    listener: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[PageLevel | None]:
     """Open what one run's pages are looked for in, and kept in; None where the settings name nothing.
 
@@ -55,6 +59,7 @@ async def open_page_level(
         settings: They.
         web: The web as the run sees it.
         link: The connection to a shared cache; None: it is opened for this run, if the settings name one.
+        listener: Told in a sentence when that cache is lost, and when it is back.
 
     Raises:
         ConfigurationError: As `open_cache_link`.
@@ -76,6 +81,7 @@ async def open_page_level(
         if link is None:
             yield None
             return
+        stack.enter_context(link.health.told_to(listener))
         from browser.shared_cache.cache import SharedCache  # noqa: PLC0415 - few runs have one
 
         yield SharedCache(

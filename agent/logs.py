@@ -10,15 +10,15 @@ import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.events import Call, CallKind, Finished, Observed, RunEvent, Started
 from agent.telemetry.facts import shown_address
 from agent.telemetry.run_name import RunName
-from speccache.events import Event
+from speccache.events import Event, EventKind
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -33,15 +33,22 @@ _current: ContextVar[RunName | None] = ContextVar("run_name", default=None)
 logger = logging.getLogger(__name__)
 
 
-class _Handler(logging.Handler):
-    """Writes to whatever standard error is at the moment: a command puts what masks secrets in its place."""
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes to whatever standard error is at the moment, and raises nothing into what logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            sys.stderr.write(self.format(record) + "\n")
-            sys.stderr.flush()
-        except (OSError, ValueError):  # nobody reads it any more
-            self.handleError(record)
+        self.stream = sys.stderr  # a command puts what masks secrets in its place
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Write of a record that cannot be written, as one that can, whose it is and why; called for any exception."""
+        told = f"{type(sys.exception()).__name__} in {record.filename}:{record.lineno}"
+        flawed = logging.LogRecord(
+            record.name, logging.ERROR, record.pathname, record.lineno, f"a record was not written: {told}", None, None
+        )
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            self.stream.write(self.format(flawed) + self.terminator)
+            self.flush()
 
 
 class JsonFormatter(logging.Formatter):
@@ -126,6 +133,9 @@ class RunLog:
                 self._tell(level, f"model call: {event.kind}", {"model": event.model, "seconds": event.seconds})
             case Event():
                 facts = {"url": shown_address(event.key.partition(" ")[0]), "predictor": event.predictor}
+                facts |= (
+                    {"reason": event.reason} if event.kind is EventKind.REFUSE else {}
+                )  # an error's may say anything
                 self._tell(logging.DEBUG, f"cache: {event.kind}", {**facts, "waited_s": event.waited_seconds})
 
     def close(self) -> None:

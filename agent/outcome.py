@@ -60,6 +60,7 @@ class Outcome:
         requests: What these calls and those of the draft model took and cost, request by request.
         draft_usage: Tokens the draft model used.
         target: Name of the target.
+        notices: What was lost or came back meanwhile of what the run uses, a sentence each.
         trace: Where the trace was written; empty where it was not.
     """
 
@@ -79,6 +80,7 @@ class Outcome:
     requests: CallAccount = field(default_factory=CallAccount)
     draft_usage: Usage = field(default_factory=Usage)
     target: str = ""
+    notices: tuple[str, ...] = ()
     trace: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -126,6 +128,7 @@ class Outcome:
             "calls": self.requests.as_json(),
             "cost": {"usd": self.requests.cost_usd, "prices": self.requests.prices},
             "pages": [step.observation.url for step in self.trajectory],
+            "notices": list(self.notices),
             "trace": self.trace,
         }
 

@@ -17,6 +17,7 @@ from agent.kept_pages import PageLevel, open_page_level
 from agent.loop import Loop
 from agent.mind import Mind, open_mind
 from agent.models.registry import Models
+from agent.notices import Notices
 from agent.outcome import Outcome
 from agent.predictors.embedding import Embedder
 from agent.settings import Settings
@@ -132,19 +133,20 @@ async def _answer(
 ) -> Outcome:
     account = Account()
 
-    def tell(event: RunEvent) -> None:
+    def tell_all(event: RunEvent) -> None:
         if isinstance(event, Event):
             account(event)
         for listener in listeners:
             listener(event)
 
+    tell = Notices(tell_all)
     mind.calls.listener = tell
     environment: Environment[Action, Observation] = web
     async with AsyncExitStack() as stack:
         stack.push_async_callback(web.aclose)
         if mind.predictors:
             pool.warm()
-            level = await stack.enter_async_context(open_page_level(settings, web, link=link))
+            level = await stack.enter_async_context(open_page_level(settings, web, link=link, listener=tell.notice))
             if level is not None:
                 # A first page from there asks its server for nothing, but guesses from it wait for the site's rules.
                 pool.courtesy.prepare(web.address(start) or "")
@@ -164,6 +166,7 @@ async def _answer(
         account=account,
         requests=mind.calls,
         draft_usage=mind.draft.usage if mind.draft else Usage(),
+        notices=tuple(tell.texts),
     )
 
 

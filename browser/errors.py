@@ -21,7 +21,7 @@ A page that cannot be loaded (unknown host, TLS, timeout, download) is no error 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 
 class BrowserError(Exception):
@@ -66,13 +66,14 @@ class EndpointsDown(LaunchFailed):
     """None of the browsers elsewhere can be used.
 
     Attributes:
-        reasons: Why, by the endpoint's name.
+        failures: Why, one for each endpoint; two may show the same name.
     """
 
-    def __init__(self, reasons: Mapping[str, str], *, hint: str = "") -> None:
-        told = "; ".join(f"{endpoint}: {reason}" for endpoint, reason in reasons.items())
+    def __init__(self, failures: Sequence[EndpointFailed]) -> None:
+        told = "; ".join(f"{failure.endpoint}: {failure.reason}" for failure in failures)
+        hint = next((failure.hint for failure in failures if failure.hint), "")
         super().__init__(f"no remote browser can be used. {told}", hint=hint)
-        self.reasons = reasons
+        self.failures = tuple(failures)
 
 
 class SlotCrashed(BrowserError):

@@ -73,8 +73,9 @@ Think = Annotated[
     typer.Option(
         "--think",
         metavar="MODEL|SECONDS|none",
-        help="Simulated thinking: published times of o4-mini or gpt-5-mini, scaled; or mean seconds.  \\[default: none"
-        " for a model, o4-mini for a target that decides at once]",
+        help="Simulated thinking, which every decision takes at least, a model's too: published times of o4-mini or"
+        " gpt-5-mini, times --time-scale on offline suites; or mean seconds.  \\[default: o4-mini for 'gold', and on"
+        " offline suites for 'embedded' and 'local'; else none]",
     ),
 ]
 TimeScale = Annotated[
@@ -149,7 +150,7 @@ def read(
     metrics: MetricsPlace = None,
     out: Out = None,
     as_json: flags.Json = False,
-    verbose: flags.Verbose = False,
+    verbose: flags.Tracebacks = False,
     quiet: flags.Quiet = False,
 ) -> Evaluation:
     """Ask a suite of questions in one or more modes, paired, and report what speculation made of it."""
@@ -187,4 +188,5 @@ def evaluate(**values: Any) -> None:
         evaluation.publish()
         raise
     evaluation.publish()
-    raise typer.Exit(ExitCode.NOT_ANSWERED if evaluation.broken else ExitCode.ANSWERED)
+    failed = evaluation.broken or not evaluation.has_figures
+    raise typer.Exit(ExitCode.NOT_ANSWERED if failed else ExitCode.ANSWERED)

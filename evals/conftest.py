@@ -7,7 +7,7 @@ one pool of browsers, and run side by side as `--questions-at-once` says.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
@@ -78,14 +78,30 @@ def _arguments(config: pytest.Config) -> list[str]:
     return arguments
 
 
+def _evaluation(config: pytest.Config) -> Evaluation:
+    evaluation = config.stash.get(_EVALUATION, None)
+    if evaluation is None:
+        raise pytest.UsageError("name the suite to run: pytest evals --suite NAME")
+    return evaluation
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Say that a suite is missing before anything is collected, where it is told best."""
+    _evaluation(session.config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Ask nothing that `-k` or a node's name has left out."""
+    questions = (item for item in session.items if isinstance(item, pytest.Function) and "asked" in item.fixturenames)
+    asked = [cast("tuple[str, str]", question.callspec.params["asked"]) for question in questions]
+    _evaluation(session.config).narrow(asked)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each question and mode."""
     if "asked" not in metafunc.fixturenames:
         return
-    evaluation = metafunc.config.stash.get(_EVALUATION, None)
-    if evaluation is None:
-        raise pytest.UsageError("name the suite to run: pytest evals --suite NAME")
-    plan = evaluation.plan
+    plan = _evaluation(metafunc.config).plan
     pairs = [(item.id, str(mode)) for item in plan.items for mode in plan.order(item)]
     metafunc.parametrize("asked", pairs, ids=[f"{item}-{mode}" for item, mode in pairs])
 

@@ -19,7 +19,7 @@ from speccache.second_level import Found, SecondLevel, SharedLevel
 from speccache.speculative_environment import SpeculativeEnvironment
 from speccache.store import Lifetime, Store
 from speccache.tool_environment import ToolCall, ToolEnvironment
-from speccache.tools import SpeculativeTools
+from speccache.tools import SpeculativeTools, ToolOptions
 
 __all__ = [
     "Account",
@@ -47,5 +47,6 @@ __all__ = [
     "Store",
     "ToolCall",
     "ToolEnvironment",
+    "ToolOptions",
     "Unspeculable",
 ]

@@ -1,6 +1,6 @@
 """What speculation gained and cost in one run, counted from events.
 
-Invariant: every number is a sum over events; nothing is estimated.
+Invariant: every number is a sum over events; nothing is estimated, and what is remembered of single loads is bounded.
 """
 
 from __future__ import annotations
@@ -10,16 +10,39 @@ from dataclasses import dataclass, field
 
 from speccache.events import Event, EventKind
 
+MAX_LOADS = 1024
+"""Of how many loads ahead the account remembers which they were: four times what the store holds by default."""
+MAX_REASONS = 100
+"""How many different reasons are counted by themselves; what an error says may be new each time."""
+OTHER = "other"
+"""What all further reasons are counted as."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ahead:
+    """What was loaded ahead under one key."""
+
+    launched_seconds: float = 0.0
+    unused: int = 0
+    size_bytes: int = 0
+
+    @property
+    def wasted_bytes(self) -> int:
+        return self.size_bytes if self.unused else 0
+
 
 @dataclass(slots=True, kw_only=True)
 class Account:
     """A listener that counts.
 
+    A load that `MAX_LOADS` others were started or used after counts as wasted for good: no store holds it any more.
+
     Attributes:
         hits: Actions whose observation was there.
         joins: Actions whose observation was on its way.
         misses: Actions of which nothing was known.
-        hits_at: How many of all these were among the turn's first 1, 2, 3 … guesses, by that number.
+        hits_at: How many of all these were the turn's first, second, third … guess of its action, by that number; of
+            the guesses taken up, and without those one level deeper.
         speculated: Speculative loads started.
         hidden_seconds: Load time that ran behind the target's thinking.
         waited_seconds: Time the target waited in joins.
@@ -41,31 +64,47 @@ class Account:
     bound_seconds: float = 0.0
     refusals: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    _unused: Counter[str] = field(default_factory=Counter)
-    _sizes: dict[str, int] = field(default_factory=dict)
     _guessed: list[str] = field(default_factory=list)
-    _launched_seconds: dict[str, float] = field(default_factory=dict)
+    _ahead: dict[str, _Ahead] = field(default_factory=dict)
+    _forgotten: int = 0
+    _forgotten_bytes: int = 0
 
     def __call__(self, event: Event) -> None:
         """Count one event."""
         match event.kind:
             case EventKind.LAUNCH:
-                self.speculated += 1
-                self._unused[event.key] += 1
-                self._launched_seconds[event.key] = event.at_seconds
-                self._guessed.append(event.key)
+                self._launch(event)
+                self._guess(event)
             case EventKind.KNOWN:
-                self._guessed.append(event.key)
+                self._guess(event)
             case EventKind.LOAD:
-                self._sizes[event.key] = event.size_bytes
+                if event.key in self._ahead:
+                    self._ahead[event.key].size_bytes = event.size_bytes
             case EventKind.REFUSE:
-                self.refusals[event.reason] += 1
+                _count(self.refusals, event.reason)
             case EventKind.FAIL:
-                self.failures[event.reason] += 1
+                _count(self.failures, event.reason)
             case EventKind.HIT | EventKind.JOIN | EventKind.MISS:
                 self._step(event)
-            case EventKind.DIRECT | EventKind.CANCEL | EventKind.PREDICT:
+            case EventKind.DIRECT:
+                self._guessed = []
+            case EventKind.CANCEL | EventKind.PREDICT:
                 pass
+
+    def _launch(self, event: Event) -> None:
+        self.speculated += 1
+        ahead = self._ahead.pop(event.key, None) or _Ahead()
+        ahead.launched_seconds = event.at_seconds
+        ahead.unused += 1
+        self._ahead[event.key] = ahead  # as the latest
+        if len(self._ahead) > MAX_LOADS:
+            oldest = self._ahead.pop(next(iter(self._ahead)))
+            self._forgotten += oldest.unused
+            self._forgotten_bytes += oldest.wasted_bytes
+
+    def _guess(self, event: Event) -> None:
+        if event.depth == 0:  # of what comes after the next action, no guess can be right of it
+            self._guessed.append(event.key)
 
     def _step(self, event: Event) -> None:
         match event.kind:
@@ -89,15 +128,19 @@ class Account:
         load_seconds = waited_seconds if event.kind is EventKind.MISS else event.seconds
         began_seconds = event.at_seconds - waited_seconds - thought_seconds
         # Negative where the load began in an earlier turn.
-        lead_seconds = self._launched_seconds.get(event.key, began_seconds) - began_seconds
+        ahead = self._ahead.get(event.key)
+        lead_seconds = ahead.launched_seconds - began_seconds if ahead else 0.0
         self.measured_seconds += thought_seconds + waited_seconds
         self.bound_seconds += max(thought_seconds, lead_seconds + load_seconds)
 
     def _use(self, event: Event) -> None:
         # A page used twice, or visited before, saved its load a second time; only what was loaded ahead was hidden.
-        if self._unused[event.key]:
-            self._unused[event.key] -= 1
-            self.hidden_seconds += event.seconds - event.waited_seconds
+        ahead = self._ahead.pop(event.key, None)
+        if ahead is not None:
+            self._ahead[event.key] = ahead  # as the latest: what is used stays in the store, too
+            if ahead.unused:
+                ahead.unused -= 1
+                self.hidden_seconds += event.seconds - event.waited_seconds
         self.waited_seconds += event.waited_seconds
 
     def hits_within(self, guesses: int) -> int:
@@ -107,14 +150,18 @@ class Account:
     @property
     def wasted(self) -> int:
         """Speculative loads started that the target has not used."""
-        return self._unused.total()
+        return self._forgotten + sum(each.unused for each in self._ahead.values())
 
     @property
     def wasted_bytes(self) -> int:
         """What the observations of wasted loads occupied."""
-        return sum(size for key, size in self._sizes.items() if self._unused[key])
+        return self._forgotten_bytes + sum(each.wasted_bytes for each in self._ahead.values())
 
     @property
     def refused(self) -> int:
         """Guesses and loads refused."""
         return self.refusals.total()
+
+
+def _count(reasons: Counter[str], reason: str) -> None:
+    reasons[reason if reason in reasons or len(reasons) < MAX_REASONS else OTHER] += 1

@@ -50,6 +50,7 @@ class Event:
         key: The action's key, as text; empty where it has none.
         predictor: Which predictor guessed it; empty for the target's own steps.
         rank: Its rank among that predictor's guesses; 0 where there is none.
+        depth: What is guessed: 0 the target's next action, 1 the one after, of a guess one level deeper.
         reason: Why, in a short, stable phrase.
         seconds: How long the load took.
         waited_seconds: How long the target waited.
@@ -64,6 +65,7 @@ class Event:
     key: str = ""
     predictor: str = ""
     rank: int = 0
+    depth: int = 0
     reason: str = ""
     seconds: float = 0.0
     waited_seconds: float = 0.0

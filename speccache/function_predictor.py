@@ -39,13 +39,14 @@ class FunctionPredictor(Generic[ActionT, ObservationT]):
             Exception: Whatever the function raises.
         """
         rank = 0
-        async with aclosing(_one_by_one(self._predict(trajectory))) as actions:
+        async with aclosing(one_by_one(self._predict(trajectory))) as actions:
             async for action in actions:
                 rank += 1
                 yield Guess(action=action, predictor=self.name, rank=rank)
 
 
-async def _one_by_one(actions: Iterable[ActionT] | AsyncIterable[ActionT]) -> AsyncGenerator[ActionT]:
+async def one_by_one(actions: Iterable[ActionT] | AsyncIterable[ActionT]) -> AsyncGenerator[ActionT]:
+    """Yield actions as they are named; an asynchronous generator is closed with this one."""
     if not isinstance(actions, AsyncIterable):
         for action in actions:
             yield action

@@ -108,7 +108,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         observation = await (self._direct(action) if key is None else self._fetch(action, key))
         self._store.drop_single_use()
         self._trajectory.append(Step(action, observation))
-        del self._trajectory[: -self._max_steps]
+        del self._trajectory[: max(0, len(self._trajectory) - self._max_steps)]
         self._recorder.observed()
         self._speculator.observe(tuple(self._trajectory))
         return observation
@@ -180,10 +180,11 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         value, size_bytes = found.value, self._size_of(found.value)
         lifetime = Lifetime(max_age_seconds=found.remaining_seconds) if found.shelved else self._lifetime_of(value)
         kept = self._store.put(key, value, size_bytes=size_bytes, load_seconds=load_seconds, lifetime=lifetime)
-        if found.shelved:
+        self._origins.pop(key, None)
+        if kept and found.shelved:
             self._origins[key] = found.origin
-        else:
-            self._origins.pop(key, None)
+            if len(self._origins) > 2 * self._store.max_entries:  # of what the store has dropped, nobody asks any more
+                self._origins = {known: origin for known, origin in self._origins.items() if known in self._store}
         return size_bytes if kept else None
 
     async def aclose(self) -> None:

@@ -98,7 +98,7 @@ class Speculator(Generic[ActionT, ObservationT]):
             return
         self._stop_predicting()
         for load in self._schedule.begin_turn():
-            self._record(EventKind.REFUSE, load.guess, load.key, reason="no-slot")
+            self._tell(EventKind.REFUSE, load, reason="no-slot")
         self._trajectory = trajectory
         self._guessed = []
         self._deepened = False
@@ -136,7 +136,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         key = self._environment.key(guess.action)
         reason = "no-key" if key is None else self._objection(guess, key, seen)
         if key is None or reason is not None:
-            self._record(EventKind.REFUSE, guess, key, reason=reason or "no-key")
+            self._record(EventKind.REFUSE, guess, key, depth=depth, reason=reason or "no-key")
             return
         if depth == 0:
             self._guessed.append((guess, key))
@@ -144,14 +144,14 @@ class Speculator(Generic[ActionT, ObservationT]):
             return
         if key in self._schedule or key in self._flights or key in self._store:
             if self._schedule.take_known(key, depth=depth):
-                self._record(EventKind.KNOWN, guess, key)
+                self._record(EventKind.KNOWN, guess, key, depth=depth)
             return
         plausibility = within * self.acceptance.plausibility(guess)
         verdict = self._schedule.offer(guess, key, plausibility=plausibility, depth=depth)
         if verdict.evicted is not None:
             self._give_up(verdict.evicted, "implausible")
         if verdict.load is None:
-            self._record(EventKind.REFUSE, guess, key, reason=verdict.reason)
+            self._record(EventKind.REFUSE, guess, key, depth=depth, reason=verdict.reason)
         self._launch()
 
     def _objection(self, guess: Guess[ActionT], key: Hashable, seen: ObservationT) -> str | None:
@@ -163,7 +163,7 @@ class Speculator(Generic[ActionT, ObservationT]):
     def _launch(self) -> None:
         """Start waiting loads while there is room and the target is not loading itself."""
         while not self._held and not self._closed and (load := self._schedule.start_next()) is not None:
-            self._record(EventKind.LAUNCH, load.guess, load.key)
+            self._tell(EventKind.LAUNCH, load)
             self._tasks[load] = asyncio.create_task(self._run(load), name=f"speculate {load.guess.action}")
 
     async def _run(self, load: Load[ActionT]) -> None:
@@ -172,9 +172,9 @@ class Speculator(Generic[ActionT, ObservationT]):
         try:
             found = await self._flights.run(key, lambda: self._supply.obtain(key, lambda: self._peek(guess, key)))
         except Unspeculable as refusal:
-            self._record(EventKind.REFUSE, guess, key, reason=refusal.reason)
+            self._tell(EventKind.REFUSE, load, reason=refusal.reason)
         except Exception as error:  # noqa: BLE001 - a speculation is one of the three borders
-            self._record(EventKind.FAIL, guess, key, reason=f"{type(error).__name__}: {error}")
+            self._tell(EventKind.FAIL, load, reason=f"{type(error).__name__}: {error}")
         else:
             self._finish(load, found, self._recorder.now() - started_seconds)
         finally:
@@ -186,10 +186,10 @@ class Speculator(Generic[ActionT, ObservationT]):
     def _finish(self, load: Load[ActionT], found: Found[ObservationT], seconds: float) -> None:
         size_bytes = self._keep(load.key, found, seconds)
         if size_bytes is None:
-            self._record(EventKind.REFUSE, load.guess, load.key, reason="not-kept", seconds=seconds)
+            self._tell(EventKind.REFUSE, load, reason="not-kept", seconds=seconds)
         else:
             facts = {"seconds": seconds, "size_bytes": size_bytes, "reason": found.origin}
-            self._record(EventKind.LOAD, load.guess, load.key, **facts)
+            self._tell(EventKind.LOAD, load, **facts)
 
     async def _peek(self, guess: Guess[ActionT], key: Hashable) -> ObservationT:
         # The environment may have moved since the guess was taken; no other task runs between this test and the peek's
@@ -233,7 +233,7 @@ class Speculator(Generic[ActionT, ObservationT]):
         task = self._tasks.pop(load, None)
         if task is not None:
             self._end(task)
-        self._record(EventKind.CANCEL, load.guess, load.key, reason=reason)
+        self._tell(EventKind.CANCEL, load, reason=reason)
 
     def _stop_predicting(self) -> None:
         if self._predicting is not None:
@@ -244,6 +244,9 @@ class Speculator(Generic[ActionT, ObservationT]):
         task.cancel()
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+    def _tell(self, kind: EventKind, load: Load[ActionT], **facts: Any) -> None:
+        self._record(kind, load.guess, load.key, depth=load.depth, **facts)
 
     def _record(self, kind: EventKind, guess: Guess[ActionT], key: Hashable | None, **facts: Any) -> None:
         self._recorder.record(kind, guess.action, key=key, predictor=guess.predictor, rank=guess.rank, **facts)

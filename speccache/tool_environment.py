@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,9 @@ from typing import Any
 from speccache.errors import InvalidCall, Unspeculable
 
 Function = Callable[..., Awaitable[Any]]
+
+_MAX_SERVED = 1_000
+"""Of how many different calls it is remembered when each was made last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,13 @@ class ToolEnvironment:
     Args:
         reads: Functions that change nothing and may run side by side, by name.
         writes: Functions that may change what the reads return, by name.
+        ahead: What runs a read ahead, by its name, where that is not the read itself: it takes and returns the same,
+            but in a way that no call has to wait for.
         state: Names everything else that the reads depend on, context variables included (who is logged in, a version).
+        copied: Copies what was run ahead; what it cannot copy is not kept, since it may have to serve several.
 
     Raises:
-        ValueError: A name is both a read and a write.
+        ValueError: A name is both a read and a write, or no read is run ahead by it.
     """
 
     def __init__(
@@ -66,17 +71,28 @@ class ToolEnvironment:
         reads: Mapping[str, Function],
         *,
         writes: Mapping[str, Function] | None = None,
+        ahead: Mapping[str, Function] | None = None,
         state: Callable[[], Hashable] = lambda: None,
+        copied: Callable[[Any], Any] = copy.deepcopy,
     ) -> None:
         self._reads = dict(reads)
         self._writes = dict(writes or {})
         both = self._reads.keys() & self._writes.keys()
         if both:
             raise ValueError(f"{min(both)!r} is named as a read and as a write: it can only be one of them")
+        strange = (ahead or {}).keys() - self._reads.keys()
+        if strange:
+            raise ValueError(f"{min(strange)!r} is to be run ahead, but is no read")
+        self._ahead = self._reads | dict(ahead or {})
         self._functions = self._reads | self._writes
         self._signatures = {name: inspect.signature(function) for name, function in self._functions.items()}
         self._state = state
-        self._served: Counter[str] = Counter()
+        self._copied = copied
+        # By the hash of its text: which of all calls of reads the last one like it was. Where two texts have one hash,
+        # they only outdate each other.
+        self._served: dict[int, int] = {}
+        self._forgotten = 0
+        self._calls = 0
         self._version = 0
         self._writing = 0
 
@@ -116,7 +132,8 @@ class ToolEnvironment:
     def key(self, call: ToolCall, /) -> Hashable | None:
         """Name what a read returns now; None for a write, during one, and for arguments that are no JSON."""
         text = None if self._writing or call.name not in self._reads else self._text(call)
-        return None if text is None else (text, self._served[text], self._version, self._state())
+        served = self._served.get(hash(text), self._forgotten)
+        return None if text is None else (text, served, self._version, self._state())
 
     def _text(self, call: ToolCall) -> str | None:
         """Write a call in one way only: names sorted, without arguments that are the defaults anyway."""
@@ -143,16 +160,17 @@ class ToolEnvironment:
         Cancellation: is passed on to the function.
 
         Raises:
+            TypeError: It is no async function; whatever it does, it has done.
             Exception: Whatever the function raises.
         """
         if call.name in self._reads:
             self._count(call)
-            return Result(value=await self._run(call))
+            return Result(value=await _run(self._functions, call))
         # Twice: what is read while this runs belongs neither to the state before it nor to that after it.
         self._version += 1
         self._writing += 1
         try:
-            return Result(value=await self._run(call))
+            return Result(value=await _run(self._functions, call))
         finally:
             self._writing -= 1
             self._version += 1
@@ -161,15 +179,17 @@ class ToolEnvironment:
         """Run a read ahead.
 
         Raises:
-            Unspeculable: It is no read, or what it depends on changed meanwhile.
+            Unspeculable: It is no read, what it depends on changed meanwhile, or its result cannot be copied.
+            Exception: Whatever the function raises.
         """
         if self.key(call) is None:
             raise Unspeculable("no-key")
         before = self._moment()
         # A guess made of earlier results shares its arguments with them, and a function may change what it is given.
-        value = await self._run(ToolCall(call.name, copy.deepcopy(dict(call.arguments))))
+        value = await _run(self._ahead, ToolCall(call.name, copy.deepcopy(dict(call.arguments))))
         if self._moment() != before:
             raise Unspeculable("changed")
+        self.copy_of(value)
         return Result(value=value, ahead=True)
 
     async def adopt(self, call: ToolCall, result: Result, /) -> Result:
@@ -177,16 +197,40 @@ class ToolEnvironment:
         self._count(call)
         return result
 
+    def copy_of(self, value: Any) -> Any:
+        """Copy what a tool returned.
+
+        Raises:
+            Unspeculable: It cannot be copied.
+        """
+        try:
+            return self._copied(value)
+        except Exception as error:
+            raise Unspeculable("no-copy") from error
+
     def _moment(self) -> Hashable:
         return (self._version, self._writing, self._state())
 
     def _count(self, call: ToolCall) -> None:
         text = self._text(call)
-        if text is not None:
-            self._served[text] += 1
-
-    async def _run(self, call: ToolCall) -> Any:
-        return await self._functions[call.name](**call.arguments)
+        if text is None:
+            return
+        self._calls += 1
+        if len(self._served) >= _MAX_SERVED:
+            # All that runs ahead just now is outdated with it: a number given for what is forgotten is never old.
+            self._served.clear()
+            self._forgotten = self._calls
+        self._served[hash(text)] = self._calls
 
     async def aclose(self) -> None:
         """Do nothing: the functions are their owner's."""
+
+
+async def _run(functions: Mapping[str, Function], call: ToolCall) -> Any:
+    running = functions[call.name](**call.arguments)
+    if not inspect.isawaitable(running):
+        raise TypeError(
+            f"the tool {call.name!r} gave a value of {type(running).__name__} that cannot be awaited: it has to be an "
+            "async function, which calls `await asyncio.to_thread(...)` where it blocks"
+        )
+    return await running

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 import psutil
 
 
@@ -17,6 +20,27 @@ def is_browser(process: psutil.Process) -> bool:
 def browsers(of: int | None = None) -> set[psutil.Process]:
     """The Chromium processes that a process (this one, unless another is named) has started."""
     return {child for child in psutil.Process(of).children(recursive=True) if is_browser(child)}
+
+
+def browsers_of_file(mark: str) -> Sequence[psutil.Process]:
+    """The Chromium processes that were started for a test file, also those whose parents are dead by now.
+
+    Programs hand their environment on, and in it the mark of the file as `TEST_FILE`.
+    """
+    return [
+        process for process in psutil.process_iter() if is_browser(process) and _variable(process, "TEST_FILE") == mark
+    ]
+
+
+def started_by(process: psutil.Process) -> str:
+    """The test that has started a process, as pytest names it."""
+    return _variable(process, "PYTEST_CURRENT_TEST")
+
+
+def _variable(process: psutil.Process, name: str) -> str:
+    with suppress(psutil.Error):
+        return process.environ().get(name, "")
+    return ""
 
 
 def kill_browsers(*, but: set[psutil.Process]) -> None:

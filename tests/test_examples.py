@@ -16,6 +16,7 @@ ADAPTERS = {
     "browsergym_style": "True Books are lent",
     "langchain_tools": "I have read",
     "openai_tools": "7-1 is in Lund",
+    "streamed_tools": "7-1 is in Lund",
 }
 EXAMPLES = sorted(path for path in set(FOLDER.glob("*.py")) - {ASK} if path.stem not in ADAPTERS)
 MAX_LINES = 40

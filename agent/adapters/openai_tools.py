@@ -14,10 +14,9 @@ from typing import Any, cast
 
 from openai import AsyncOpenAI
 
+from agent.adapters.streamed_message import Message, StreamedMessage
 from speccache.errors import InvalidCall
 from speccache.tools import SpeculativeTools
-
-Message = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +47,7 @@ async def run_tools(
     messages: Sequence[Mapping[str, Any]],
     schemas: Sequence[Mapping[str, Any]],
     max_rounds: int = 16,
+    stream: bool = False,
     **options: Any,
 ) -> Conversation:
     """Let a model call tools until it answers.
@@ -60,6 +60,7 @@ async def run_tools(
         messages: What the conversation begins with.
         schemas: The tools as the protocol's `tools` wants them.
         max_rounds: How often the model is asked at most.
+        stream: Whether its replies are streamed: a read begins as soon as it is written, while the reply goes on.
         options: More fields of each request, such as `temperature`.
 
     Raises:
@@ -69,18 +70,30 @@ async def run_tools(
     said: list[Message] = [dict(message) for message in messages]
     for _ in range(max_rounds):
         request = {"model": model, "messages": said, "tools": list(schemas), **options}
-        completion = await client.chat.completions.create(**request)
-        message = completion.choices[0].message
-        said.append(cast("Message", message.model_dump(exclude_none=True)))
+        message = await (_streamed(client, tools, request) if stream else _whole(client, request))
+        said.append(message)
         wanted = [
-            _Wanted(id=call.id, name=call.function.name, arguments=call.function.arguments)
-            for call in message.tool_calls or ()
-            if call.type == "function"
+            _Wanted(id=call["id"], name=call["function"]["name"], arguments=call["function"]["arguments"])
+            for call in message.get("tool_calls", ())
+            if call.get("type", "function") == "function"
         ]
         if not wanted:
-            return Conversation(messages=tuple(said), answer=message.content or "")
+            return Conversation(messages=tuple(said), answer=message.get("content", ""))
         said += await _results(tools, wanted)
     return Conversation(messages=tuple(said), answer=None)
+
+
+async def _whole(client: AsyncOpenAI, request: Mapping[str, Any]) -> Message:
+    completion = await client.chat.completions.create(**request)
+    return cast("Message", completion.choices[0].message.model_dump(exclude_none=True))
+
+
+async def _streamed(client: AsyncOpenAI, tools: SpeculativeTools, request: Mapping[str, Any]) -> Message:
+    reply = StreamedMessage(tools)
+    async with await client.chat.completions.create(**request, stream=True) as chunks:
+        async for chunk in chunks:
+            reply.take(chunk)
+    return reply.message
 
 
 async def _results(tools: SpeculativeTools, wanted: Sequence[_Wanted]) -> list[Message]:

@@ -28,7 +28,7 @@ def fetch(
     given: flags.Flags,
     part: Annotated[int, typer.Option("--part", min=1, help="Which part of a long page.")] = 1,
     as_json: flags.Json = False,
-    verbose: flags.Verbose = False,
+    verbose: flags.Tracebacks = False,
 ) -> None:
     """Print one page as the agent sees it: rendered, read, as markdown with numbered links."""
     with Veil() as veil:

@@ -5,8 +5,10 @@ Invariant: over standard streams, standard output is the protocol's alone; what 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Annotated
+from copy import copy
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +16,6 @@ from agent import flags
 from agent.console import run
 from agent.errors import ConfigurationError
 from agent.keeper import Keeper
-from agent.keeping_flags import KEEPING
 from agent.logs import set_up_log
 from agent.mcp_server.address import Address
 from agent.observing_flags import OBSERVING
@@ -23,7 +24,36 @@ from agent.telemetry.watch import new_metrics
 from agent.veil import Veil
 from agent.web import checked
 
-_SPECULATING = {name: flag for name, flag in flags.SPECULATING.items() if name not in ("predictor", *KEEPING)}
+_HELP: Mapping[str, str] = {
+    "speculation": "Load likely next pages while the client thinks.  \\[default: on]",
+    "max_guesses": "Guesses taken up a call.  \\[default: 3]",
+    "headers": "Header for the site of --url and --allow-host hosts, and for nobody else; repeatable.",
+    "storage_state": "File with the cookies and storage that each client begins with (Playwright's).",
+    "save_storage_state": "File in which they are saved at the end; not with --http, where clients have one each.",
+    "profile": "Session that is kept from one server to the next, and that all clients share; one server at a time.",
+    "act": "Let clients click, type and choose, not only read.  \\[default: off]",
+    "secrets": "What a client may have typed on a host (that of --url) but never sees. Without =VALUE, which others can"
+    " see in the process list: SPECCACHE_SECRET_NAME, or the file named by SPECCACHE_SECRET_NAME_FILE. Repeatable.",
+    "files": "A file that a client may upload; repeatable.",
+    "allow_hosts": "A private host that may be visited, beside that of --url.",
+    "downloads": "Folder for files that pages give.  \\[default: gone with the server]",
+}
+"""What flags do here whose help elsewhere tells of a run that has a question, a start and a target."""
+
+
+def _here(group: flags.Flags) -> flags.Flags:
+    """Return flags with the help that is true of a server."""
+    return {name: _retold(flag, _HELP[name]) if name in _HELP else flag for name, flag in group.items()}
+
+
+def _retold(flag: Any, told: str) -> Any:
+    (option,) = flag.__metadata__
+    shown = copy(option)
+    shown.help = told
+    return Annotated[flag.__origin__, shown]
+
+
+_SPECULATING = {name: flag for name, flag in flags.SPECULATING.items() if name != "predictor"}
 
 Site = Annotated[
     str | None,
@@ -52,7 +82,22 @@ Metrics = Annotated[
 ]
 
 
-@flags.takes(speculating=_SPECULATING, browsing=flags.BROWSING, permitting=flags.PERMITTING, observing=OBSERVING)
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Show where an unexpected error comes from. For every load: --log-format json --log-level debug.",
+    ),
+]
+
+
+@flags.takes(
+    speculating=_here(_SPECULATING),
+    browsing=_here(flags.BROWSING),
+    permitting=_here(flags.PERMITTING),
+    observing=OBSERVING,
+)
 def mcp(
     given: flags.Flags,
     url: Site = None,
@@ -62,7 +107,7 @@ def mcp(
     token: Token = "",
     playwright_names: PlaywrightNames = False,
     metrics: Metrics = False,
-    verbose: flags.Verbose = False,
+    verbose: Verbose = False,
 ) -> None:
     """Serve pages to any MCP client, and load the likely next ones while its model thinks."""
     with Veil() as veil:

@@ -56,7 +56,7 @@ def probe(
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table there.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the calls there, .svg or .png.")] = None,
     as_json_: flags.Json = False,
-    verbose: flags.Verbose = False,
+    verbose: flags.Tracebacks = False,
     quiet: flags.Quiet = False,
 ) -> None:
     """Measure how long identical calls to models take, over hours or days; resumable."""

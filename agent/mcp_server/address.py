@@ -22,7 +22,7 @@ class Address:
         token: What clients must send as a bearer token; empty: nothing.
 
     Raises:
-        ConfigurationError: Others than this machine could reach it, and there is no token.
+        ConfigurationError: Others than this machine could reach it, and there is no token; or no client can send it.
     """
 
     host: str = "127.0.0.1"
@@ -30,6 +30,11 @@ class Address:
     token: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        if any(sign.isspace() or not sign.isprintable() for sign in self.token):
+            raise ConfigurationError(
+                "the token holds white space, or signs that cannot be printed: no client can send it in a header",
+                hint="Check SPECCACHE_MCP_TOKEN for a line break at its end.",
+            )
         if not self.token and not self.is_local:
             raise ConfigurationError(
                 f"{self.host} can be reached from other machines, and nobody is asked who they are",

@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -65,7 +65,7 @@ async def serve_http(
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         tell(f"serving MCP at http://{shown}:{port}{PATH}")
-        await _until_cancelled(_Server(configuration), listener)
+        await _until_cancelled(_Server(configuration), listener, sessions)
 
 
 def _metrics_route(metrics: Metrics, *, hosts: TransportSecuritySettings) -> Route:
@@ -91,11 +91,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _until_cancelled(server: _Server, listener: socket.socket) -> None:
+async def _until_cancelled(server: _Server, listener: socket.socket, sessions: Sessions) -> None:
     serving = asyncio.create_task(server.serve(sockets=[listener]), name="serve HTTP")
     try:
         await asyncio.shield(serving)
     finally:
+        sessions.give_up_calls()  # so that they are answered, and not cut off
         server.should_exit = True
         await asyncio.wait([serving])  # no longer than the grace that open requests have
 
@@ -113,23 +114,37 @@ def _security(address: Address, shown: str) -> TransportSecuritySettings:
     )
 
 
+def _spellings(token: str) -> Iterator[bytes]:
+    """Give the bytes that clients send of a token: HTTP names no encoding for it."""
+    yield token.encode()
+    with suppress(UnicodeEncodeError):
+        yield token.encode("latin-1")  # as those written in JavaScript do
+
+
 class _Entrance:
-    """Asks for the token, and frees a session's place as soon as its client ends it."""
+    """Asks for the token, sees who listens, and frees a session's place as soon as its client ends it."""
 
     def __init__(self, application: ASGIApp, sessions: Sessions, *, token: str) -> None:
         self._application = application
         self._sessions = sessions
-        self._expected = f"Bearer {token}".encode() if token else b""
+        self._tokens = tuple(_spellings(token)) if token else ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if self._expected and not hmac.compare_digest(headers.get("authorization", "").encode(), self._expected):
+        if self._tokens and not self._is_admitted(headers):
             refusal = PlainTextResponse("A bearer token is needed.", 401, headers={"WWW-Authenticate": "Bearer"})
             await refusal(scope, receive, send)
             return
-        await self._application(scope, receive, send)
-        if scope["method"] == "DELETE" and scope["path"] == PATH:
-            await self._sessions.close(headers.get(MCP_SESSION_ID_HEADER, ""))
+        name = headers.get(MCP_SESSION_ID_HEADER, "") if scope["path"] == PATH else ""
+        with self._sessions.listening(name) if name and scope["method"] == "GET" else nullcontext():
+            await self._application(scope, receive, send)
+        if name and scope["method"] == "DELETE":
+            self._sessions.end(name)  # not waited for here: a server that ends gives its requests a second
+
+    def _is_admitted(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        sent = given.strip(" \t").encode("latin-1")  # the very bytes: that is how they were decoded
+        return scheme.lower() == "bearer" and any(hmac.compare_digest(sent, token) for token in self._tokens)

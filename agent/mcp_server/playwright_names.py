@@ -18,14 +18,16 @@ from browser.action import Hover, Select, Type
 
 _ELEMENT = string("What the element is, in words; for the person who reads along.")
 _TARGET = string('The link\'s number, for example "12" for [text][12]; or the control\'s, for example "c3".')
-_OLD_TARGET = string("The same, by its older name.")
-_PLACE: Mapping[str, Mapping[str, object]] = {"element": _ELEMENT, "target": _TARGET, "ref": _OLD_TARGET}
+_PLACE: Mapping[str, Mapping[str, object]] = {"element": _ELEMENT, "target": _TARGET}
+_OLDER = {"ref": "target"}
+"""What its earlier versions called it, as prompts and skills written for them do."""
 _SUBMIT = {"type": "boolean", "description": "Whether to press Enter afterwards."}
+_SLOWLY = {"type": "boolean", "description": "Whether to press key by key; that is always done."}
 _VALUES = {"type": "array", "items": {"type": "string"}, "description": "The option's label, as shown; one."}
 
 
 def _target(arguments: Arguments) -> str:
-    return filled(arguments, "target" if "target" in arguments else "ref")
+    return filled(arguments, "target")
 
 
 def _value(arguments: Arguments) -> str:
@@ -46,7 +48,8 @@ def _clicking(*, acting: bool) -> PageTool:
         title="Click",
         purpose=f"Open a link of the current page{controls}. A linked page is mostly loaded already.",
         parameters=_PLACE,
-        optional=("element", "target", "ref"),
+        optional=("element",),
+        aliases=_OLDER,
         changes=acting,
         run=run,
     )
@@ -56,8 +59,14 @@ _TYPE = PageTool(
     name="browser_type",
     title="Type text",
     purpose="Write into a field, in place of what it holds.",
-    parameters={**_PLACE, "text": string("What to write; empty clears the field."), "submit": _SUBMIT},
-    optional=("element", "target", "ref", "submit"),
+    parameters={
+        **_PLACE,
+        "text": string("What to write; empty clears the field."),
+        "submit": _SUBMIT,
+        "slowly": _SLOWLY,
+    },
+    optional=("element", "submit", "slowly"),
+    aliases=_OLDER,
     changes=True,
     run=lambda session, given: session.do(
         Type(_target(given), text(given, "text"), submit=flag(given, "submit", default=False))
@@ -68,7 +77,8 @@ _SELECT = PageTool(
     title="Select an option",
     purpose="Choose an option of a list.",
     parameters={**_PLACE, "values": _VALUES},
-    optional=("element", "target", "ref"),
+    optional=("element",),
+    aliases=_OLDER,
     changes=True,
     run=lambda session, given: session.do(Select(_target(given), _value(given))),
 )
@@ -77,7 +87,8 @@ _HOVER = PageTool(
     title="Hover",
     purpose="Move the mouse over a control or a link, to see what that shows.",
     parameters=_PLACE,
-    optional=("element", "target", "ref"),
+    optional=("element",),
+    aliases=_OLDER,
     run=lambda session, given: session.do(Hover(_target(given))),
 )
 _OWN = {tool.name: tool for tool in ACTING}
@@ -87,6 +98,7 @@ _ACTING = (
     _HOVER,
     replace(_OWN["press"], name="browser_press_key"),
     replace(_OWN["wait_for"], name="browser_wait_for"),
+    *(_OWN[name] for name in ("check", "scroll", "upload", "switch_tab")),  # which it has not, or not by itself
 )
 _NAVIGATE = replace(OPEN, name="browser_navigate", purpose=OPEN.purpose.replace("with follow", "with browser_click"))
 

@@ -1,7 +1,7 @@
 """What tools answer with: the same page once as data that keeps to a schema, and once as text that a model reads.
 
-Invariant: everything a page wrote stands behind the fence in the text, and in `text`, `title`, `links`, `controls`,
-`notes` and `problem` of the data.
+Invariant: everything a page wrote, and every address, which is of a page's making, stands behind the fence in the text,
+and in `text`, `title`, `url`, `links`, `controls`, `notes`, `problem` and `loading` of the data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from agent.targets.prompt import shown
+from agent.targets.prompt import fenced, shown
 from browser.observation import Observation
 
 Cached = Literal["hit", "join", "miss", "none"]
@@ -134,6 +134,17 @@ class Sight:
         )
         dumped: dict[str, Any] = _PAGE.dump_python(result, mode="json")
         return dumped
+
+
+def status_text(result: StatusResult) -> str:
+    """Write a status for a model to read."""
+    figures = status_json(result)
+    said = {name: figures.pop(name) for name in ("url", "goal", "loading")}
+    return f"{_lines(figures)}\n{fenced(_lines(said))}"
+
+
+def _lines(figures: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in figures.items())
 
 
 def status_json(result: StatusResult) -> dict[str, Any]:

@@ -29,10 +29,10 @@ from mcp.types import (
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from agent.errors import AgentError
-from agent.mcp_server.results import PAGE_SCHEMA, STATUS_SCHEMA, status_json
+from agent.mcp_server.results import PAGE_SCHEMA, STATUS_SCHEMA, status_json, status_text
 from agent.mcp_server.sessions import Sessions
-from agent.mcp_server.tools import STATUS, PageTool
-from agent.targets.arguments import flag
+from agent.mcp_server.tools import STATUS, PageTool, check_names
+from agent.targets.arguments import Arguments, flag
 from browser.errors import BrowserError
 
 _INSTRUCTIONS = """\
@@ -71,15 +71,14 @@ def mcp_server(sessions: Sessions, tools: Sequence[PageTool], *, over_http: bool
 
     async def call_tool(context: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
         name = context.request.headers.get(MCP_SESSION_ID_HEADER, "") if over_http and context.request else ""
-        if called.name == STATUS:
-            at_rest = flag(called.arguments or {}, "wait", default=False)
-            status = status_json(await sessions.status(name, at_rest=at_rest))
-            return _result("\n".join(f"{key}: {value}" for key, value in status.items()), status)
-        tool = known.get(called.name)
-        if tool is None:
+        arguments, tool = called.arguments or {}, known.get(called.name)
+        if tool is None and called.name != STATUS:
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {called.name!r}")
         try:
-            sight = await tool.call(sessions.get(name), called.arguments or {})
+            with sessions.calling():
+                if tool is None:
+                    return await _tell_status(sessions, name, arguments)
+                sight = await tool.call(sessions.get(name), arguments)
         except (AgentError, BrowserError) as error:
             told = f"{error}\nhint: {error.hint}" if error.hint else str(error)
             return CallToolResult(content=[TextContent(text=told)], is_error=True)
@@ -96,6 +95,12 @@ def mcp_server(sessions: Sessions, tools: Sequence[PageTool], *, over_http: bool
     if over_http:
         server.middleware.append(_with_sessions)
     return server
+
+
+async def _tell_status(sessions: Sessions, name: str, arguments: Arguments) -> CallToolResult:
+    check_names(STATUS, _STATUS.input_schema["properties"], arguments)
+    status = await sessions.status(name, at_rest=flag(arguments, "wait", default=False))
+    return _result(status_text(status), status_json(status))
 
 
 def _listed(tool: PageTool) -> Tool:

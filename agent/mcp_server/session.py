@@ -80,6 +80,8 @@ class BrowsingSession:
         """What the client said it is after."""
         self.used_seconds = clock()
         """When it was last called."""
+        self.left_seconds: float | None = None
+        """When its client closed its stream, where it neither called nor opened another since, as far as is known."""
         self._begin = begin
         self._part_chars = part_chars
         self._clock = clock

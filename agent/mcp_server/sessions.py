@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from agent.errors import ConfigurationError, ServerBusy
+import anyio
+
+from agent.errors import ConfigurationError, ServerBusy, ToolRefused
 from agent.keeper import Keeper
 from agent.kept_pages import PageLevel, open_cache_link, open_page_level
 from agent.mcp_server.results import StatusResult
@@ -30,6 +33,7 @@ from agent.web import open_pool, web_environment
 from browser.action import Action
 from browser.observation import Observation
 from browser.pool import BrowserPool
+from browser.slots.errands import Errands
 from speccache.environment import Environment
 
 if TYPE_CHECKING:
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 900.0
 """How long a session is kept that is not called."""
+LEFT_SECONDS = 60.0
+"""How long one is whose client has closed its stream and neither opened another nor called: it was ended, or killed."""
 _SWEEP_SECONDS = 30.0
 _REST_SECONDS = 30.0
 
@@ -83,6 +89,9 @@ class Sessions:
         self._clock = clock
         self._ranker = LinkRanker(Embedder())
         self._sessions: dict[str, BrowsingSession] = {}
+        self._streams: Counter[str] = Counter()
+        self._ending = Errands()
+        self._calls: set[anyio.CancelScope] = set()
         self._stack = AsyncExitStack()
         self._opening: asyncio.Task[_Ground] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -114,7 +123,44 @@ class Sessions:
             self._sessions[name] = BrowsingSession(self._begin, part_chars=self._settings.part_chars, clock=self._clock)
         session = self._sessions[name]
         session.used_seconds = self._clock()  # a call that only looks, or is refused, is one, too
+        session.left_seconds = None
         return session
+
+    @contextmanager
+    def listening(self, name: str) -> Iterator[None]:
+        """Know that a client is there while this is entered: it holds the stream open by which it would be told things.
+
+        Not every client has one, so that nothing follows from its never having been there.
+        """
+        self._streams[name] += 1
+        try:
+            yield
+        finally:
+            self._streams -= Counter([name])  # what comes to nothing is dropped
+            session = self._sessions.get(name)
+            if session is not None and name not in self._streams:
+                session.left_seconds = self._clock()
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Give a call that is under way when the server ends an answer of its own.
+
+        Raises:
+            ToolRefused: It was given up for that.
+        """
+        with anyio.CancelScope() as call:
+            self._calls.add(call)
+            try:
+                yield
+            finally:
+                self._calls.discard(call)
+        if call.cancelled_caught:
+            raise ToolRefused("the call was given up, since the server ends", hint="Call again once it is back.")
+
+    def give_up_calls(self) -> None:
+        """Let all calls end now: the server does."""
+        for call in self._calls:
+            call.cancel()
 
     async def status(self, name: str, *, at_rest: bool = False) -> StatusResult:
         """Tell what the session of that name is doing; it need not be there.
@@ -129,6 +175,12 @@ class Sessions:
                 await asyncio.wait_for(session.tally.rest.wait(), _REST_SECONDS)
         return session.status(sessions=count) if session else StatusResult(sessions=count)
 
+    def end(self, name: str) -> None:
+        """Free the place of the session of that name at once, if there is one, and close it by the side."""
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            self._ending.run(session.aclose(), name="end a session")
+
     async def close(self, name: str) -> None:
         """Close the session of that name, if there is one: its place is free at once."""
         session = self._sessions.pop(name, None)
@@ -136,12 +188,14 @@ class Sessions:
             await session.aclose()
 
     async def close_idle(self) -> None:
-        """Close the sessions that were not called for too long."""
+        """Close the sessions that were not called for too long, and those whose clients are gone."""
         if self._idle_seconds is None:
             return
-        latest_seconds = self._clock() - self._idle_seconds
+        now_seconds = self._clock()
         for name, session in list(self._sessions.items()):
-            if not session.busy and session.used_seconds <= latest_seconds:
+            left_seconds = session.left_seconds
+            left = left_seconds is not None and name not in self._streams and now_seconds - left_seconds >= LEFT_SECONDS
+            if not session.busy and (left or now_seconds - session.used_seconds >= self._idle_seconds):
                 await self.close(name)
 
     async def _sweep(self) -> None:
@@ -211,6 +265,7 @@ class Sessions:
             await asyncio.wait(tasks)
         while self._sessions:
             await self.close(next(iter(self._sessions)))
+        await self._ending.wait(seconds=_REST_SECONDS)
         await self._stack.aclose()
 
     def __repr__(self) -> str:

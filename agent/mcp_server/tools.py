@@ -13,7 +13,7 @@ from agent.errors import ModelUnreadable
 from agent.mcp_server.results import Sight
 from agent.mcp_server.session import BrowsingSession
 from agent.target import Answer
-from agent.targets.arguments import Arguments, encodable, filled
+from agent.targets.arguments import Arguments, filled, text
 from agent.targets.tools import READING_TOOLS, SEARCH_TOOL, TOOLS, Tool
 from browser.action import Back, Find, More
 
@@ -31,6 +31,7 @@ class PageTool:
         purpose: What a model reads.
         parameters: JSON schema of each parameter.
         optional: Those that may be left out.
+        aliases: Other names that arguments are taken by, and those they stand for; they are not listed.
         changes: Whether it may change something on a site.
         reaches: Whether it may load something.
         run: Does it.
@@ -41,6 +42,7 @@ class PageTool:
     purpose: str
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
     changes: bool = False
     reaches: bool = True
     run: Callable[[BrowsingSession, Arguments], Awaitable[Sight]]
@@ -62,11 +64,22 @@ class PageTool:
             ModelUnreadable: An argument is missing, unknown, or not of its kind.
             ToolRefused: It cannot be done.
         """
-        unknown = [name for name in arguments if name not in self.parameters]
-        if unknown:
-            known = ", ".join(self.parameters) or "none"
-            raise ModelUnreadable(f"{self.name} has no argument {unknown[0][:40]!r}", hint=f"Its arguments: {known}.")
-        return await self.run(session, arguments)
+        named = {name: value for name, value in arguments.items() if name not in self.aliases}
+        by_alias = {self.aliases[name]: value for name, value in arguments.items() if name in self.aliases}
+        check_names(self.name, self.parameters, named)
+        return await self.run(session, by_alias | named)
+
+
+def check_names(tool: str, parameters: Mapping[str, object], arguments: Arguments) -> None:
+    """Refuse arguments that a tool does not have.
+
+    Raises:
+        ModelUnreadable: There is one.
+    """
+    unknown = [name for name in arguments if name not in parameters]
+    if unknown:
+        known = ", ".join(parameters) or "none"
+        raise ModelUnreadable(f"{tool} has no argument {unknown[0][:40]!r}", hint=f"Its arguments: {known}.")
 
 
 def string(description: str) -> dict[str, object]:
@@ -76,8 +89,8 @@ def string(description: str) -> dict[str, object]:
 
 async def go(session: BrowsingSession, arguments: Arguments) -> Sight:
     """Open an address."""
-    goal = arguments.get("goal")
-    return await session.open(filled(arguments, "url"), goal=encodable(goal).strip() if isinstance(goal, str) else None)
+    goal = text(arguments, "goal") if arguments.get("goal") is not None else None
+    return await session.open(filled(arguments, "url"), goal=goal)
 
 
 async def look(session: BrowsingSession, _: Arguments) -> Sight:

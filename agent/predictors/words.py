@@ -18,6 +18,7 @@ _WIDE_TOKEN = re.compile(rf"[{_WIDE}]")
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FILE_ENDING = re.compile(r"\.(html?|php|md|aspx?|jsp)\b", re.IGNORECASE)
 _SUFFIX = re.compile(r"(?<=\w{3})(ing|ies|ed|es|e|s|y)$")
+_ROOT_LENGTH = 5
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -64,6 +65,19 @@ def precision(text: str, question: str) -> float:
     """Return which share of a text's words the question has, 0 to 1: high for a name that it mentions."""
     found = words(text)
     return len(found & words(question)) / len(found) if found else 0.0
+
+
+def kinship(label: str, question: str) -> float:
+    """Return which share of a label's words the question has or builds on, 0 to 1: "Director" is kin to "directed"."""
+    found = words(label)
+    asked = words(question)
+    related = [word for word in found if any(_are_kin(word, other) for other in asked)]
+    return len(related) / len(found) if found else 0.0
+
+
+def _are_kin(word: str, other: str) -> bool:
+    shorter, longer = sorted((word, other), key=len)
+    return word == other or (len(shorter) >= _ROOT_LENGTH and longer.startswith(shorter))
 
 
 def is_wide(text: str) -> bool:

@@ -67,6 +67,9 @@ _OTHER = "_OTHER"
 """What the conventions say where no class of an error is known."""
 _CALL_OUTCOMES = {CallKind.REPLY: "answered", CallKind.FAIL: "failed", CallKind.DROP: "given_up"}
 
+_MAX_LINKED = 1024
+"""How many loads ahead, the latest, a page may be linked to: four times what the store holds by default."""
+
 Attributes = Mapping[str, str | int | float | bool]
 
 
@@ -201,7 +204,11 @@ class RunSpans:
             attributes: dict[str, str | int] = {URL: self._address(event.key), PREDICTOR: event.predictor}
             attributes |= {RANK: event.rank, TURN: event.turn}
             span = self._begin("load ahead", event.at_seconds, attributes)
-            self._loads[event.key], self._contexts[event.key] = span, span.get_span_context()
+            self._loads[event.key] = span
+            self._contexts.pop(event.key, None)  # and in again, as the latest
+            self._contexts[event.key] = span.get_span_context()
+            if len(self._contexts) > _MAX_LINKED:
+                del self._contexts[next(iter(self._contexts))]
         elif event.kind in LOAD_OUTCOMES:
             size = {SIZE: event.size_bytes} if event.size_bytes else {}
             self._loaded(event.key, LOAD_OUTCOMES[event.kind], event.at_seconds, size)

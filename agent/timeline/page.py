@@ -60,7 +60,7 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "source": run.source,
         "started_at": run.started_at,
-        "notes": list(run.notes),
+        "notes": [*run.notes, *(record.text("text") for record in run.named("notice"))],
         "question": run.question,
         "start": started.text("url"),
         "target": started.text("target"),

@@ -114,11 +114,14 @@ class EventWatch:
             async with asyncio.timeout(_POPUP_SECONDS):
                 while len(self._popups) < len(self._windows):
                     await self._next()
-        popups = [popup for popup in self._popups if not popup.is_closed()]
-        if not popups:
+        if not self._popups:
             return None
-        popup = popups[-1]
-        if self._windows and self._windows[-1] not in _BLANK and not await self._shows_a_page(popup):
+        popup = next((popup for popup in reversed(self._popups) if not popup.is_closed()), self._popups[-1])
+        has_page = not self._windows or self._windows[-1] in _BLANK or await self._shows_a_page(popup)
+        if popup.is_closed():
+            self._note_closed(popup)
+            return None
+        if not has_page:
             self._start(popup.close())
             return None
         self._note("popup", f"A new tab opened and is shown; the old one is kept. The new one is at {popup.url}")
@@ -141,8 +144,12 @@ class EventWatch:
         if window not in self._popups or not window.is_closed() or self._page.is_closed():
             return False
         self.events = [event for event in self.events if event.kind != "popup"]
-        self._note("popup", f"A new tab opened, and closed itself again. It was at {window.url}")
+        self._note_closed(window)
         return True
+
+    def _note_closed(self, window: Page) -> None:
+        place = "" if window.url in _BLANK else f" It was at {window.url}"
+        self._note("popup", f"A new tab opened, and closed itself again.{place}")
 
     @property
     def navigating(self) -> bool:

@@ -196,9 +196,9 @@ async def _click(element: ElementHandle) -> None:
     presses = await element.evaluate_handle(_WATCH_PRESSES)
     # Else it would wait for the page that a link leads to, within the time for the click.
     await (await _box(element)).click(timeout=_MILLISECONDS, no_wait_after=True)
-    # A page that is left, or busy, was clicked.
+    # A page that is left, or stays busy, was clicked. Who reads it next waits as long for it.
     with suppress(PlaywrightError, TimeoutError):
-        async with asyncio.timeout(_FRAME_SECONDS):
+        async with asyncio.timeout(GESTURE_SECONDS):
             if await presses.evaluate(_WAS_MISSED):
                 raise StaleReference("It was replaced when the pointer came near, so it was not clicked.")
 

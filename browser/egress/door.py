@@ -2,7 +2,8 @@
 
 It asks for no password, since Chromium would have every request paused to give one; so it asks where one comes from.
 
-Invariant: nobody is let in but this machine and those that the endpoints' names stand for.
+Invariant: nobody is let in but this machine and those that the endpoints' names stand for, or stood for when the name
+service last answered.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 
+from browser.egress.rule import Resolver, SystemResolver
 from browser.errors import LaunchFailed
 
 _ASK_AGAIN_SECONDS = 5.0
@@ -26,27 +28,37 @@ class Door:
 
     Args:
         hosts: Their names or IP addresses; names are looked up again where somebody else comes: machines move.
+        resolve: The name service.
         clock: Where the time comes from, in seconds.
     """
 
-    def __init__(self, hosts: Collection[str], *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        hosts: Collection[str],
+        *,
+        resolve: Resolver | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._hosts = frozenset(hosts)
+        self._resolve = resolve or SystemResolver()
         self._clock = clock
-        self._known: frozenset[str] = frozenset()
+        self._known: dict[str, frozenset[str]] = {}
         self._asking = asyncio.Lock()
         self._asked_seconds: float | None = None
 
     async def admits(self, address: str) -> bool:
         """Tell whether a connection from this IP address may be used."""
         plain = _plain(address)
-        if plain in self._known:
+        if self._knows(plain):
             return True
         async with self._asking:
-            now_seconds = self._clock()
-            if self._asked_seconds is None or now_seconds - self._asked_seconds >= _ASK_AGAIN_SECONDS:
-                self._asked_seconds = now_seconds
-                self._known = await _addresses(self._hosts)
-        return plain in self._known
+            if self._asked_seconds is None or self._clock() - self._asked_seconds >= _ASK_AGAIN_SECONDS:
+                self._known |= await _addresses(self._hosts, self._resolve)
+                self._asked_seconds = self._clock()
+        return self._knows(plain)
+
+    def _knows(self, plain: str) -> bool:
+        return any(plain in addresses for addresses in self._known.values())
 
 
 async def own_address(host: str) -> str:
@@ -55,7 +67,8 @@ async def own_address(host: str) -> str:
     Raises:
         LaunchFailed: It stands for none.
     """
-    found = sorted(await _addresses([host]), key=lambda address: ip_address(address).version)
+    addresses = (await _addresses([host], SystemResolver())).get(host, ())
+    found = sorted(addresses, key=lambda address: ip_address(address).version)
     if not found:
         raise LaunchFailed(
             f"the proxy for remote browsers cannot listen at {host}: nothing is known by that name",
@@ -77,18 +90,18 @@ def address_towards(host: str) -> str | None:
     return None
 
 
-async def _addresses(hosts: Collection[str]) -> frozenset[str]:
+async def _addresses(hosts: Collection[str], resolve: Resolver) -> dict[str, frozenset[str]]:
+    """Look hosts up; those of which nothing was learnt are left out."""
     # Side by side, each within a limit: a name that the name service is slow about keeps no other machine out.
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(_addresses_of(host), name=f"look up {host}") for host in hosts]
-    return frozenset[str]().union(*(task.result() for task in asking))
+        asking = {host: group.create_task(_addresses_of(host, resolve), name=f"look up {host}") for host in hosts}
+    return {host: found for host, task in asking.items() if (found := task.result())}
 
 
-async def _addresses_of(host: str) -> frozenset[str]:
+async def _addresses_of(host: str, resolve: Resolver) -> frozenset[str]:
     with suppress(OSError, UnicodeError):  # the latter: no name can be written so
         async with asyncio.timeout(_LOOK_UP_SECONDS):
-            answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return frozenset(_plain(str(answer[4][0])) for answer in answers)
+            return frozenset(map(_plain, await resolve(host)))
     return frozenset()
 
 

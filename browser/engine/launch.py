@@ -9,14 +9,17 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 from playwright.async_api import Browser
 from playwright.async_api import Error as PlaywrightError
 
 from browser.engine.chromium import find_chromium
+from browser.engine.closing import end_quietly
 from browser.engine.driver import RunningDriver
 from browser.engine.recycling import Wear
 from browser.engine.running_browser import RunningBrowser
@@ -76,6 +79,8 @@ async def launch(
         proxy: The address of the proxy that all its requests go through; None: none of ours.
         now_seconds: The time, by the pool's clock.
 
+    Cancellation: what is being started is ended once it runs; a call to the driver cannot be taken back.
+
     Raises:
         BrowserNotFound: There is no Chromium on this machine.
         LaunchFailed: It does not start.
@@ -86,21 +91,19 @@ async def launch(
         raise LaunchFailed("a window cannot be shown: there is no display", hint="Leave --headed out.")
     sandbox = os.name != "posix" or os.geteuid() != 0
     while True:
+        launching = driver.playwright.chromium.launch(
+            executable_path=chromium.executable,
+            headless=not headed,
+            chromium_sandbox=sandbox,
+            args=flags(background=background),
+            proxy={"server": proxy} if proxy else None,
+            timeout=options.launch_seconds * 1000,
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
         try:
-            # The driver keeps the limit itself, unless it is the driver that hangs.
-            async with asyncio.timeout(options.launch_seconds + _MARGIN_SECONDS):
-                browser = await driver.playwright.chromium.launch(
-                    executable_path=chromium.executable,
-                    headless=not headed,
-                    chromium_sandbox=sandbox,
-                    args=flags(background=background),
-                    proxy={"server": proxy} if proxy else None,
-                    timeout=options.launch_seconds * 1000,
-                    handle_sigint=False,
-                    handle_sigterm=False,
-                    handle_sighup=False,
-                )
-                main = await _main_process(browser)
+            return await _run(launching, driver, options=options, now_seconds=now_seconds)
         except (PlaywrightError, TimeoutError) as error:
             if not sandbox or "sandbox" not in str(error):
                 raise LaunchFailed(
@@ -109,8 +112,25 @@ async def launch(
                 ) from error
             logger.warning("Chromium's sandbox does not work on this machine; starting without it.")
             sandbox = False
-        else:
-            return RunningBrowser(browser=browser, driver=driver, main=main, wear=Wear(since_seconds=now_seconds))
+
+
+async def _run(
+    launch: Coroutine[Any, Any, Browser], driver: RunningDriver, *, options: LaunchOptions, now_seconds: float
+) -> RunningBrowser:
+    launching = asyncio.create_task(launch, name="start Chromium")
+    try:
+        # The driver keeps the limit itself, unless it is the driver that hangs.
+        async with asyncio.timeout(options.launch_seconds + _MARGIN_SECONDS):
+            browser = await asyncio.shield(launching)
+            main = await _main_process(browser)
+    except BaseException:
+        await end_quietly(_close(launching), seconds=options.close_seconds)
+        raise
+    return RunningBrowser(browser=browser, driver=driver, main=main, wear=Wear(since_seconds=now_seconds))
+
+
+async def _close(launching: asyncio.Task[Browser]) -> None:
+    await (await launching).close()
 
 
 async def _main_process(browser: Browser) -> psutil.Process:

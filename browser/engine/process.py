@@ -20,7 +20,7 @@ from browser.engine.launch import LaunchOptions, launch
 from browser.engine.priority import lower, restore
 from browser.engine.recycling import RecyclingLimits
 from browser.engine.running_browser import RunningBrowser
-from browser.errors import LaunchFailed, SlotCrashed
+from browser.errors import LaunchFailed, PoolClosed, SlotCrashed
 from browser.session.identity import Identity
 
 __all__ = ["BrowserProcess", "LaunchOptions"]
@@ -71,7 +71,7 @@ class BrowserProcess:
         self._draining: set[RunningBrowser] = set()
         self._homes: dict[BrowserContext, RunningBrowser] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._launching = asyncio.Lock()
+        self._launching: asyncio.Task[RunningBrowser] | None = None
         self.launches = 0
         """How many times it has been started."""
         self.retirements = 0
@@ -83,6 +83,7 @@ class BrowserProcess:
         Raises:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
+            PoolClosed: It was closed meanwhile.
         """
         self._leave(await self._enter())
 
@@ -97,12 +98,24 @@ class BrowserProcess:
             BrowserNotFound: There is no Chromium on this machine.
             LaunchFailed: It does not start.
             SlotCrashed: It died meanwhile; asking again launches a new one.
+            PoolClosed: It was closed meanwhile.
         """
         home = await self._enter()
         try:
+            context = await self._new_context(home, identity, headers)
+        except BaseException:
+            self._leave(home)
+            raise
+        self._homes[context] = home
+        return context
+
+    async def _new_context(
+        self, home: RunningBrowser, identity: Identity, headers: Mapping[str, str]
+    ) -> BrowserContext:
+        try:
             async with asyncio.timeout(self._options.launch_seconds):
                 # Service workers would hide requests from the guard.
-                context = await home.browser.new_context(
+                return await home.browser.new_context(
                     **identity.context_arguments(),
                     service_workers="block",
                     accept_downloads=not self._background,
@@ -111,13 +124,7 @@ class BrowserProcess:
                 )
         except (PlaywrightError, TimeoutError) as error:
             await self.suspect(home)
-            self._leave(home)
             raise SlotCrashed("the browser died while a context was being opened") from error
-        except BaseException:
-            self._leave(home)
-            raise
-        self._homes[context] = home
-        return context
 
     def home(self, context: BrowserContext) -> RunningBrowser:
         """Return the browser that a context was made in."""
@@ -142,15 +149,29 @@ class BrowserProcess:
             self._retire(home)
 
     async def _enter(self) -> RunningBrowser:
-        """Return the browser that takes slots now, and count one more in it."""
-        async with self._launching:
-            if self._current is not None and not self._current.alive:
-                self._retire(self._current)
-            if self._current is None:
-                self._current = await self._launch()
-                self.launches += 1
-            self._current.slots += 1
-            return self._current
+        """Return the browser that takes slots now, and count one more in it.
+
+        Cancellation: a launch goes on, and the next finds the browser; a call to the driver cannot be taken back.
+        """
+        if self._current is not None and not self._current.alive:
+            self._retire(self._current)
+        while self._current is None:
+            if self._launching is None:
+                self._launching = asyncio.create_task(self._launch(), name="launch a browser")
+                self._launching.add_done_callback(self._launched)
+            launching = self._launching
+            await asyncio.wait([launching])
+            if launching.cancelled():
+                raise PoolClosed("the browser was closed while it was being started")
+            launching.result()
+        self._current.slots += 1
+        return self._current
+
+    def _launched(self, launching: asyncio.Task[RunningBrowser]) -> None:
+        self._launching = None
+        if not launching.cancelled() and launching.exception() is None:
+            self._current = launching.result()
+            self.launches += 1
 
     def _leave(self, home: RunningBrowser) -> None:
         home.slots -= 1
@@ -201,8 +222,12 @@ class BrowserProcess:
         home = await self._opener(
             driver, options=self._options, background=self._background, proxy=self._proxy(), now_seconds=self._clock()
         )
-        if self._background and not self._urgent and home.main is not None:
-            await asyncio.to_thread(lower, home.main.pid)
+        try:
+            if self._background and not self._urgent and home.main is not None:
+                await asyncio.to_thread(lower, home.main.pid)
+        except BaseException:
+            await home.aclose(seconds=self._options.close_seconds)
+            raise
         return home
 
     @property
@@ -236,10 +261,12 @@ class BrowserProcess:
 
     async def aclose(self) -> None:
         """Close the browser; bounded in time, and may be called twice."""
-        async with self._launching:
-            for home in self.browsers:
-                self._retire(home)
-                self._end(home)
+        if self._launching is not None:
+            self._launching.cancel()
+            await asyncio.wait([self._launching], timeout=2 * self._options.close_seconds)
+        for home in self.browsers:
+            self._retire(home)
+            self._end(home)
         owned = [*self._ending, *([self._rescheduling] if self._rescheduling else ())]
         if owned:
             await asyncio.wait(owned, timeout=2 * self._options.close_seconds)

@@ -22,6 +22,8 @@ from pathlib import Path
 
 from yarl import URL
 
+from browser.address_mask import masked
+
 _SCHEMES = ("ws", "wss", "http", "https")
 _NEXT = re.compile(r",(?=(?:wss?|https?)://)")  # paths and queries may hold commas as well
 _ADDRESS = re.compile(r"(?:wss?|https?)://[^\s'\"]+")
@@ -65,7 +67,7 @@ class Endpoint:
 
     def masked(self, text: str) -> str:
         """Return what somebody said of it with nothing of its address in it but its name."""
-        return _ADDRESS.sub(str(self), text)
+        return masked(_ADDRESS.sub(str(self), text), self.url)
 
     def __str__(self) -> str:
         return _shown(URL(self.url))

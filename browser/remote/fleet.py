@@ -18,10 +18,10 @@ from playwright.async_api import BrowserContext
 from browser.engine.process import BrowserProcess, Opener
 from browser.engine.recycling import RecyclingLimits
 from browser.engine.running_browser import RunningBrowser
-from browser.errors import EndpointFailed, LaunchFailed, SlotCrashed
+from browser.errors import EndpointFailed, EndpointsDown, LaunchFailed, SlotCrashed
 from browser.remote.connecting import connect
 from browser.remote.endpoint import Endpoint
-from browser.remote.roster import Post, Roster, down
+from browser.remote.roster import Post, Roster
 from browser.session.identity import Identity
 
 
@@ -33,7 +33,7 @@ class Fleet:
         process: Makes what keeps the connection to one of them.
         background: Whether pages are loaded ahead in them.
 
-    Resource handling: owns the connections; close them with `aclose()`.
+    Resource handling: owns the connections, and the tasks that make the first ones; close them with `aclose()`.
     """
 
     def __init__(
@@ -43,28 +43,35 @@ class Fleet:
         self._background = background
         self._processes = {post: process(post.endpoint) for post in roster.posts}
         self._posts: dict[BrowserContext, Post] = {}
+        self._reaching: dict[asyncio.Task[LaunchFailed | None], Post] = {}
 
     async def start(self) -> None:
-        """Connect to all endpoints, so that what is wrong with one of them is known before anything is asked.
+        """Connect to all endpoints, and go on as soon as one is there; the others join when they come.
 
         Raises:
             EndpointsDown: None can be used.
             LaunchFailed: The driver does not start.
         """
-        posts = self._roster.posts
-        async with asyncio.TaskGroup() as group:
-            reaching = [(post, group.create_task(self._reach(post), name="reach an endpoint")) for post in posts]
+        for post in self._roster.posts:
+            post.expected = True
+            self._reaching[asyncio.create_task(self._reach(post), name="reach an endpoint")] = post
         failures: dict[Post, EndpointFailed] = {}
-        for post, task in reaching:
-            match task.result():
-                case EndpointFailed() as failure:
-                    failures[post] = failure
-                case LaunchFailed() as failure:
-                    raise failure  # it is this machine's driver that does not start
-        if len(failures) == len(posts):
-            raise down(list(failures.values()))
-        for post, failure in failures.items():
-            self._roster.failed(post, failure)
+        pending = set(self._reaching)
+        while pending and len(failures) + len(pending) == len(self._reaching):
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                match task.result():
+                    case EndpointFailed() as failure:
+                        failures[self._reaching[task]] = failure
+                    case LaunchFailed() as failure:
+                        raise failure  # it is this machine's driver that does not start
+        if len(failures) == len(self._reaching):
+            raise EndpointsDown([failures[post] for post in self._roster.posts])
+        for task in list(self._reaching):
+            if task in pending:
+                task.add_done_callback(self._learn)
+            else:
+                self._learn(task)
 
     async def _reach(self, post: Post) -> LaunchFailed | None:
         try:
@@ -72,6 +79,16 @@ class Fleet:
         except LaunchFailed as failure:
             return failure
         return None
+
+    def _learn(self, reached: asyncio.Task[LaunchFailed | None]) -> None:
+        """Learn what came of connecting to an endpoint for the first time."""
+        post = self._reaching.pop(reached)
+        post.expected = False
+        if reached.cancelled() or reached.exception() is not None:  # the fleet was closed meanwhile
+            return
+        failure = reached.result()
+        if isinstance(failure, EndpointFailed):  # else it is this machine that fails: whoever needs a page is told
+            self._roster.failed(post, failure)
 
     async def knock(self, post: Post) -> None:
         """Connect to an endpoint where there is no connection.
@@ -99,7 +116,7 @@ class Fleet:
             context = await self._new_context(post, identity, headers)
             if context is not None:
                 return context
-        raise down(self._roster.failures)
+        raise EndpointsDown(self._roster.failures)
 
     def _untried(self, tried: Collection[Post]) -> Post | None:
         """Return the best that was not tried; asked anew each time: others have failed or come back meanwhile."""
@@ -182,8 +199,13 @@ class Fleet:
     async def aclose(self) -> None:
         """Give all connections up; bounded in time, and may be called twice."""
         await self._roster.aclose()
-        for process in self._processes.values():
-            await process.aclose()
+        for task in self._reaching:
+            task.cancel()
+        if self._reaching:
+            await asyncio.wait(self._reaching)
+        async with asyncio.TaskGroup() as group:
+            for process in self._processes.values():
+                group.create_task(process.aclose(), name="leave an endpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ class Post:
         background: Pages for loading ahead, likewise.
         failure: Why it cannot be used now; None: it can, as far as is known.
         tried: Whether it is tried again by the side.
+        expected: Whether it is being connected to for the first time.
     """
 
     endpoint: Endpoint
@@ -52,6 +53,7 @@ class Post:
     background: int = 0
     failure: EndpointFailed | None = None
     tried: bool = False
+    expected: bool = False
 
     @property
     def load(self) -> float:
@@ -93,15 +95,17 @@ class Roster:
     def candidates(self, *, ahead: bool) -> Sequence[Post]:
         """Return those that may get the next page, the best first.
 
-        That is the emptiest by weight; to load ahead, one without pages of real actions goes before all others. Where
-        none can be used as far as is known, real actions try all of them once more.
+        That is the emptiest by weight; to load ahead, one without pages of real actions goes before all others. One
+        that is still expected is waited for where there is no other. Where none can be used as far as is known, real
+        actions try all of them once more.
 
         Raises:
             EndpointsDown: None can be used for loading ahead.
         """
-        up = [post for post in self.posts if post.failure is None]
+        hopeful = [post for post in self.posts if post.failure is None]
+        up = [post for post in hopeful if not post.expected] or hopeful
         if not up and ahead:
-            raise down(self.failures)
+            raise EndpointsDown(self.failures)
         return sorted(up or self.posts, key=lambda post: (ahead and post.foreground > 0, post.load))
 
     def failed(self, post: Post, failure: EndpointFailed) -> None:
@@ -152,12 +156,6 @@ class Roster:
 
     def __repr__(self) -> str:
         return f"<Roster {' '.join(f'{post.endpoint}={_state(post)}' for post in self.posts)}>"
-
-
-def down(failures: Sequence[EndpointFailed]) -> EndpointsDown:
-    """Return the error that says why no endpoint can be used."""
-    hint = next((failure.hint for failure in failures if failure.hint), "")
-    return EndpointsDown({failure.endpoint: failure.reason for failure in failures}, hint=hint)
 
 
 def _state(post: Post) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from yarl import URL
 
+from browser.address_mask import masked
+
 _SCHEMES = ("redis", "rediss")
 _PORT = 6379
 _TLS_OPTIONS = {"ssl_ca_certs", "ssl_certfile", "ssl_cert_reqs", "ssl_check_hostname", "ssl_keyfile"}
@@ -30,11 +32,9 @@ class CacheAddress:
         return self.label
 
     def masked(self, text: str) -> str:
-        """Return a text without the credentials, should it quote them."""
-        parsed = URL(self.url)
-        for secret in (parsed.raw_password, parsed.password):
-            text = text.replace(secret, "***") if secret else text
-        return text
+        """Return a text without the name and password, should it quote them."""
+        # The options behind the question mark name files, which help to see what is wrong.
+        return masked(text, self.url.partition("?")[0])
 
 
 def parse_cache_address(url: str) -> CacheAddress:

@@ -135,7 +135,7 @@ class SharedCache:
         if not 0 < claim.remaining_seconds <= _LONGEST_SECONDS:
             return None
         try:
-            observation = await asyncio.to_thread(decode, claim.body)
+            observation = await self._link.in_thread(decode, claim.body)
         except Unreadable:
             return None  # as if it were not there: it is loaded, and written anew
         if not await self._admission.may_show(observation):
@@ -151,15 +151,24 @@ class SharedCache:
             self.decline(key)
         elif self._link.takes_pages:
             page = f"{_PREFIX}:page:{digest}"
-            self._link.later(partial(self._write, page, observation, now_seconds + lifetime_seconds))
+            expires_seconds = now_seconds + lifetime_seconds
+            self._link.later(partial(self._write, page, observation, expires_seconds, self._turns.get(key)))
 
-    async def _write(self, page: str, observation: Observation, expires_seconds: float) -> None:
+    async def _write(self, page: str, observation: Observation, expires_seconds: float, turn: _Turn | None) -> None:
+        body = await self._encoded(observation)
+        if body is not None:
+            await self._link.keep(page, body, lifetime_seconds=expires_seconds - self._clock())
+        elif turn is not None:
+            turn.unfit = True  # it is released after this
+
+    async def _encoded(self, observation: Observation) -> bytes | None:
+        """Return a page as it is kept; None where it is none that is."""
         try:
-            body = await asyncio.to_thread(encode, observation)
+            body = await self._link.in_thread(encode, observation)
         except Unreadable as error:
             logger.debug("not kept: %s: %s", observation.url, error)
-        else:
-            await self._link.keep(page, body, lifetime_seconds=expires_seconds - self._clock())
+            return None
+        return body if len(body) <= self._link.options.max_page_bytes else None
 
     def decline(self, key: Hashable, /) -> None:
         """Let nobody wait for the page for a while, if this worker was to load it."""
@@ -173,8 +182,11 @@ class SharedCache:
             self._give_back(turn)
 
     def _give_back(self, turn: _Turn) -> None:
+        self._link.later(partial(self._release, turn))
+
+    async def _release(self, turn: _Turn) -> None:
         unfit_seconds = self._options.unfit_seconds if turn.unfit else 0.0
-        self._link.later(partial(self._link.release, turn.lease, turn.token, unfit_seconds=unfit_seconds))
+        await self._link.release(turn.lease, turn.token, unfit_seconds=unfit_seconds)
 
     def _digest(self, key: Hashable) -> str | None:
         name = self._admission.name(key)

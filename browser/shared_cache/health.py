@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from browser.shared_cache.address import CacheAddress
 
@@ -26,6 +27,8 @@ class _Service:
         self._clock = clock
         self._until_seconds = 0.0
         self.works = True
+        self.news = ""
+        """What was told of it last."""
 
     @property
     def may_be_tried(self) -> bool:
@@ -57,6 +60,19 @@ class Health:
         self._answers = _Service(first_pause_seconds, clock)
         self._keeps = _Service(first_pause_seconds, clock)
         self._late = 0
+        self._listeners: list[Callable[[str], None]] = []
+
+    @contextmanager
+    def told_to(self, listener: Callable[[str], None]) -> Iterator[None]:
+        """Have a listener told of each change, and at once of what does not work now, a sentence each."""
+        for service in (self._answers, self._keeps):
+            if not service.works:
+                listener(service.news)
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
 
     @property
     def usable(self) -> bool:
@@ -77,7 +93,7 @@ class Health:
         """Learn that it answers."""
         self._late = 0
         if self._answers.became(working=True):
-            self._warn("is used again")
+            self._tell(self._answers, "is used again")
 
     def late(self, seconds: float) -> None:
         """Learn that it has not answered in time; once says little, some in a row say that it is too slow."""
@@ -88,17 +104,20 @@ class Health:
     def lost(self, reason: str) -> None:
         """Learn that it cannot be used."""
         if self._answers.became(working=False):
-            self._warn(f"cannot be used ({reason}); pages are loaded without it")
+            self._tell(self._answers, f"cannot be used ({reason}); pages are loaded without it")
 
     def kept(self) -> None:
         """Learn that it has kept a page."""
         if self._keeps.became(working=True):
-            self._warn("keeps pages again")
+            self._tell(self._keeps, "keeps pages again")
 
     def refused(self, reason: str) -> None:
         """Learn that it does not keep pages, as when it is full; those it has can still be read."""
         if self._keeps.became(working=False):
-            self._warn(f"keeps no pages for now ({reason})")
+            self._tell(self._keeps, f"keeps no pages for now ({reason})")
 
-    def _warn(self, news: str) -> None:
-        logger.warning("The shared cache at %s %s.", self._address, self._address.masked(news))
+    def _tell(self, service: _Service, news: str) -> None:
+        service.news = f"The shared cache at {self._address} {self._address.masked(news)}."
+        logger.warning("%s", service.news)
+        for listener in list(self._listeners):
+            listener(service.news)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -26,6 +27,10 @@ from browser.shared_cache.scripts import CLAIM, RELEASE, RENEW
 logger = logging.getLogger(__name__)
 
 Work = Callable[[], Coroutine[Any, Any, None]]
+ArgumentT = TypeVar("ArgumentT")
+ResultT = TypeVar("ResultT")
+
+_THREADS = 2
 
 
 class CacheAway(Exception):
@@ -38,6 +43,8 @@ class LinkOptions:
 
     Attributes:
         patience_seconds: What one answer may take. One takes about a millisecond, a page load a hundred and more.
+        inline_bytes: A larger page is fetched by a question of its own, which may take as much longer as it is larger.
+        least_bytes_per_second: How fast it has to come.
         open_seconds: What the first one may take.
         write_seconds: What putting a page there may take; nobody waits for it.
         lease_seconds: When the lease of a worker that has died ends.
@@ -50,6 +57,8 @@ class LinkOptions:
     """
 
     patience_seconds: float = 0.1
+    inline_bytes: int = 64 * 1024
+    least_bytes_per_second: int = 8 * 1024 * 1024
     open_seconds: float = 0.5
     write_seconds: float = 2.0
     lease_seconds: float = 5.0
@@ -85,7 +94,8 @@ class CacheLink:
         address: Where the server is.
         options: How much it is asked, and how long anything waits.
 
-    Resource handling: owns the connections, and two tasks: one writes, one renews leases and is the look-out.
+    Resource handling: owns the connections, two threads in which pages become bytes and bytes pages, and two tasks: one
+    writes, one renews leases and is the look-out.
     Error handling: that the server cannot be used is told in a warning, and so is that it can be again.
     """
 
@@ -95,12 +105,18 @@ class CacheLink:
         pool = BlockingConnectionPool.from_url(
             address.url,
             max_connections=options.max_connections,
-            timeout=None,  # whoever asks has a limit around it
+            # Whoever asks has a limit around it. With one of redis-py's, `asyncio.wait_for` swallows cancellations of
+            # whoever waits before Python 3.12, the look-out's at the end, too.
+            timeout=None,
+            socket_timeout=None,
+            socket_connect_timeout=None,
             retry=Retry(NoBackoff(), 1),  # for a connection that the server has closed meanwhile
             protocol=2,
         )
         self._client = Redis.from_pool(pool)
         self._claim, self._renew, self._release = map(self._client.register_script, (CLAIM, RENEW, RELEASE))
+        # Not the loop's own pool, whose threads others may hold for long.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="shared-cache")
         self._leases: dict[str, str] = {}
         self._backlog: asyncio.Queue[Work] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
@@ -129,27 +145,34 @@ class CacheLink:
         Raises:
             CacheAway: There is no answer.
         """
-        arguments = (token, self._lease_ms, self.options.max_page_bytes)
+        arguments = (token, self._lease_ms, self.options.max_page_bytes, self.options.inline_bytes)
         try:
             reply = await self._ask(partial(self._claim, (page, lease), arguments), self.options.patience_seconds)
+            kind = bytes(reply[0]).decode()
+            if kind == "large":
+                return Claim(kind="page", body=await self._fetch(page, reply[1]), remaining_seconds=reply[2] / 1000)
         except ResponseError as refusal:
             self.health.lost(str(refusal))  # no such command, no permission, a cluster: trying again soon is no use
             raise CacheAway from refusal
-        kind = bytes(reply[0]).decode()
         if kind == "yours":
             self._leases[lease] = token
         if kind == "page":
             return Claim(kind=kind, body=reply[1], remaining_seconds=reply[2] / 1000)
         return Claim(kind=kind)
 
+    async def _fetch(self, page: str, size_bytes: int) -> bytes:
+        """Return a large page, or what has come in its place meanwhile, if only nothing."""
+        seconds = self.options.patience_seconds + size_bytes / self.options.least_bytes_per_second
+        return bytes(await self._ask(partial(self._client.getrange, page, 0, size_bytes - 1), seconds))
+
     async def keep(self, page: str, body: bytes, *, lifetime_seconds: float) -> None:
-        """Put a page there, if the server takes it.
+        """Put a page there, if the server takes it; it must not be larger than `max_page_bytes`.
 
         Raises:
             CacheAway: There is no answer.
         """
         lifetime_ms = round(lifetime_seconds * 1000)
-        if lifetime_ms <= 0 or len(body) > self.options.max_page_bytes:
+        if lifetime_ms <= 0:
             return
         try:
             await self._ask(partial(self._client.set, page, body, px=lifetime_ms), self.options.write_seconds)
@@ -169,6 +192,10 @@ class CacheLink:
         arguments = (token, round(unfit_seconds * 1000))
         with suppress(ResponseError):
             await self._ask(partial(self._release, (lease,), arguments), self.options.write_seconds)
+
+    async def in_thread(self, work: Callable[[ArgumentT], ResultT], argument: ArgumentT, /) -> ResultT:
+        """Do in a thread what takes a while."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, argument)
 
     @property
     def takes_pages(self) -> bool:
@@ -230,8 +257,9 @@ class CacheLink:
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=self.options.close_seconds)
         self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
         with suppress(RedisError, OSError):  # one that hangs does not answer the end of a TLS connection either
             async with asyncio.timeout(self.options.close_seconds):
                 await self._client.aclose()

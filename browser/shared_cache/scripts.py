@@ -7,9 +7,10 @@ no script fail: with a value of another type there is no page, and nobody's turn
 from __future__ import annotations
 
 CLAIM = """
--- KEYS: page, lease. ARGV: token, lease in ms, most bytes of a page.
+-- KEYS: page, lease. ARGV: token, lease in ms, most bytes of a page, most bytes of one that comes at once.
 local size = redis.pcall('STRLEN', KEYS[1])
 if type(size) == 'number' and size > 0 and size <= tonumber(ARGV[3]) then
+  if size > tonumber(ARGV[4]) then return {'large', size, redis.call('PTTL', KEYS[1])} end
   return {'page', redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}
 end
 local holder = redis.pcall('GET', KEYS[2])
@@ -22,7 +23,7 @@ if type(holder) == 'string' and holder ~= 'unfit' then return {'theirs'} end
 return {'free'}
 """
 """Take the page or, where there is none, the turn to load it. Replies `page`, its bytes and its time left in ms;
-`yours`; `theirs`; or `free`: load it, and so may others."""
+`large`, its size and its time left: it is to be fetched; `yours`; `theirs`; or `free`: load it, and so may others."""
 
 RENEW = """
 -- KEYS: lease. ARGV: token, lease in ms.

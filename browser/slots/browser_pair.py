@@ -142,10 +142,12 @@ class BrowserPair:
                     now_seconds=self._clock(),
                 )
         except BaseException as error:
-            if isinstance(error, TimeoutError):
-                await process.suspect(process.home(context))
-            await end_quietly(context.close(), seconds=self._options.launch.close_seconds)
-            process.leave(context)
+            try:
+                if isinstance(error, TimeoutError):
+                    await process.suspect(process.home(context))
+                await end_quietly(context.close(), seconds=self._options.launch.close_seconds)
+            finally:
+                process.leave(context)
             if isinstance(error, PlaywrightError | TimeoutError):
                 raise SlotCrashed("the browser died while a page was being opened") from error
             raise
@@ -159,17 +161,20 @@ class BrowserPair:
 
     def drop(self, slot: Slot) -> asyncio.Task[None]:
         """Close a slot by the side."""
+        slot.crashed = True  # nobody may be given it while it closes
         return self._dropping.run(self._close(slot), name="close a slot")
 
     async def _close(self, slot: Slot) -> None:
-        if slot.guard is not None:
-            await slot.guard.aclose()
-        if slot.sender is not None:
-            await slot.sender.aclose()
-        if slot.downloads is not None:
-            await slot.downloads.aclose()
-        await end_quietly(slot.context.close(), seconds=self._options.launch.close_seconds)
-        self._process_of(slot).leave(slot.context)
+        try:
+            if slot.guard is not None:
+                await slot.guard.aclose()
+            if slot.sender is not None:
+                await slot.sender.aclose()
+            if slot.downloads is not None:
+                await slot.downloads.aclose()
+            await end_quietly(slot.context.close(), seconds=self._options.launch.close_seconds)
+        finally:
+            self._process_of(slot).leave(slot.context)
 
     async def suspect(self, slot: Slot) -> None:
         """Look whether the browser of a slot that did not answer still works; if not, another takes its place."""

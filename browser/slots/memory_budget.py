@@ -54,6 +54,7 @@ class MemoryBudget:
         self._clock = clock
         self._looked_seconds = clock()
         self._opened = 0
+        self._measuring = asyncio.Lock()
         self._tasks = Errands()
         self.measured_bytes = 0
         """PSS of the browsers when it was last measured; 0: never."""
@@ -90,12 +91,13 @@ class MemoryBudget:
 
     async def measure(self) -> int:
         """Measure the browsers now; their PSS together, in bytes."""
-        opened, browsers = self._opened, list(self._browsers())
-        for home in browsers:
-            if home.main is not None:  # what another machine can bear is not for this one to measure
-                home.wear.size_bytes = await asyncio.to_thread(pss_bytes, home.main.pid)
-        self._opened -= opened
-        self.measured_bytes = sum(home.wear.size_bytes for home in browsers)
+        async with self._measuring:  # of two side by side, both would take the same pages off
+            opened, browsers = self._opened, list(self._browsers())
+            for home in browsers:
+                if home.main is not None:  # what another machine can bear is not for this one to measure
+                    home.wear.size_bytes = await asyncio.to_thread(pss_bytes, home.main.pid)
+            self._opened -= opened
+            self.measured_bytes = sum(home.wear.size_bytes for home in browsers)
         self._changed()
         return self.measured_bytes
 

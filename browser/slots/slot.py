@@ -42,7 +42,7 @@ class Slot:
         owner: Whose cookies it holds; None while nobody has used it.
         cookies: The cookies it is known to hold; None where a load may have changed them.
         stored: What it is known to hold in storage, by origin.
-        crashed: Whether its page is known to be dead.
+        crashed: Whether its page is known to be dead, or soon will be.
     """
 
     context: BrowserContext

@@ -148,7 +148,7 @@ class SlotQueue:
             lease: Lease = await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give_back(turn.result())
+                self.give_back(turn.result(), idle=turn.result().slot)
             raise
         finally:
             if waiter in self._waiters:
@@ -169,7 +169,8 @@ class SlotQueue:
         if idle is not None and len(self.idle) + self.ahead < self._max_ahead:
             self.idle.append(idle)
         else:
-            self._memory.closed()
+            if not lease.spare:  # else it has not taken the one that stands ready
+                self._memory.closed()
             if idle is not None:
                 self._drop(idle)
         self._decide()

@@ -71,16 +71,20 @@ class Spare:
         self.prepare()
 
     async def take(self) -> Slot | None:
-        """Take it, waiting until it is open; None where there is none that is of use.
+        """Take it, waiting until it is open; None where there is none that is of use, and the taker is to open one.
+
+        Either way one page more is the taker's, and for the taker to count as closed, also where it was cancelled.
 
         Cancellation: it stays for the next, unless there is another by then.
         """
         opening, self._opening = self._opening, None
         if opening is None:
+            self._memory.opened()
             return None
         try:
             await asyncio.wait([opening])
         except asyncio.CancelledError:
+            self._memory.opened()
             if self._opening is None:
                 self._opening = opening
             else:
@@ -88,6 +92,7 @@ class Spare:
             raise
         slot = _slot(opening, reusable=True)
         if slot is None:
+            self._memory.opened()
             self._abandon(opening)
         return slot
 

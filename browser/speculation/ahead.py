@@ -88,6 +88,9 @@ class Ahead:
                 if fingerprint(slot.cookies) != fingerprint(cookies):
                     raise Unspeculable("sets-cookie")
                 await self._take_storage_back(slot, document)
+                # A request may reach the guard later than what was read of the page that sent it.
+                if slot.guard is not None and slot.guard.blocked is not None:
+                    raise Unspeculable(slot.guard.blocked)
         return document
 
     async def _load_guarded(self, slot: Slot, url: str) -> Document:

@@ -12,22 +12,10 @@ from collections.abc import Iterable
 
 from yarl import URL
 
-from browser.address import is_private, page_key, same_site
+from browser.address import is_private, is_route, page_key, same_site
 from browser.observation import Link, Observation
+from browser.speculation.effect_path import begins_with_effect, has_effect, is_effect
 
-_LOGOUT = r"log-?_?(out|off)|sign-?_?(out|off)|end-?session|deconnexion|abmelden|cerrar-?sesion"
-_DESTROY = r"delete|remove|destroy|erase|trash|purge|loeschen|supprimer|eliminar|borrar"
-_LEAVE = r"unsubscribe|opt-?out|deactivate|close-?account|cancel|abbestellen|kuendigen"
-_SHOP = r"add-?to-?(cart|bag|basket)|cart|basket|checkout|buy|purchase|pay|donate|order-?now|warenkorb|panier|carrito"
-_COMMIT = r"confirm|verify|activate|accept|approve|reject|reset|revoke|invite|vote|upvote|like|follow|rsvp|subscribe"
-_SWITCH = r"(set|switch|change)-?_?(lang(uage)?|locale|currency|region)"
-_SIGN_ON = r"oauth2?|authorize|callback|saml2?|sso|log-?in|sign-?(in|up)|register"
-_VERBS = rf"({_LOGOUT}|{_DESTROY}|{_LEAVE}|{_SHOP}|{_COMMIT}|{_SWITCH}|{_SIGN_ON})"
-
-# A path segment is refused when it is such a verb, or starts with one: /delete, /delete-item/5, /logout.php.
-_SEGMENT = re.compile(rf"{_VERBS}($|[-_.;:]|(?=\d))", re.IGNORECASE)
-# ... or ends with one (/item_delete), unless it is a plain HTML file: manuals have pages named sql-delete.html.
-_SEGMENT_END = re.compile(rf"[-_]{_VERBS}(\.(?!html?$)\w+)?$", re.IGNORECASE)
 _PRIVILEGED = re.compile(r"(wp-(admin|login|cron|json)\b.*|admin|administrator|api|graphql|cgi-bin)", re.IGNORECASE)
 _SECRET_KEYS = re.compile(
     r"(.*[-_])?(token|nonce|csrf|xsrf|sig|signature|hmac|otp|ticket|secret|auth|apikey|api[-_]key|password|passwd|sid"
@@ -131,14 +119,26 @@ def _address_refusal(url: str, page_url: str) -> str | None:
         return "private-address" if is_private(parsed.host) else "off-site"
     if parsed.user or parsed.password:
         return "credentials"
-    return _path_refusal(parsed.path) or _query_refusal(parsed) or _path_refusal(parsed.fragment)
+    return (
+        _path_refusal(parsed.path, is_asked=bool(parsed.query))
+        or _query_refusal(parsed)
+        or _fragment_refusal(parsed.fragment)
+    )
 
 
-def _path_refusal(path: str) -> str | None:
-    segments = [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
+def _fragment_refusal(fragment: str) -> str | None:
+    if not is_route(fragment) and "/" not in fragment:
+        # A heading's name, or a route of a router that needs no slash.
+        return "effect-path" if is_effect(fragment) else None
+    route, _, asked = fragment.lstrip("!").partition("?")
+    return _path_refusal(route, is_asked=bool(asked))
+
+
+def _path_refusal(path: str, *, is_asked: bool) -> str | None:
+    segments = [segment for segment in path.split("/") if segment]
     if any(_PRIVILEGED.fullmatch(segment) for segment in segments):
         return "privileged-path"
-    if any(_SEGMENT.match(segment) or _SEGMENT_END.search(segment) for segment in segments):
+    if has_effect(path, is_asked=is_asked):
         return "effect-path"
     if segments and _DOWNLOAD.search(segments[-1]):
         return "download"
@@ -153,7 +153,7 @@ def _query_refusal(parsed: URL) -> str | None:
             return "language-switch"
         if _ACTION_KEYS.fullmatch(key) and value.lower() not in _HARMLESS_VALUES:
             return "effect-query"
-        if _SEGMENT.match(key) or _SEGMENT.match(value):
+        if begins_with_effect(key) or begins_with_effect(value):
             return "effect-query"
     return None
 

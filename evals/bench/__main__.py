@@ -14,6 +14,7 @@ from browser.shared_cache.address import parse_cache_address
 from evals.bench.egress import egress
 from evals.bench.foreground import foreground
 from evals.bench.hedging import hedging
+from evals.bench.history import history
 from evals.bench.hit import hit
 from evals.bench.navigate_command import navigate_command
 from evals.bench.never_slower import never_slower
@@ -25,6 +26,13 @@ from evals.bench.soak_command import soak_command
 app = typer.Typer(add_completion=False, help=__doc__, no_args_is_help=True)
 
 Pairs = Annotated[int, typer.Option("--pairs", min=2, help="How many pairs are measured.")]
+QuestionFiles = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Question files, one JSON object a line; without any, the bundled site's questions.", exists=True
+    ),
+]
+Sites = Annotated[Path | None, typer.Option("--sites", help="The folder with one folder a site.", exists=True)]
 
 
 @app.callback()
@@ -53,6 +61,12 @@ def hedging_command(
     _show(run(hedging(calls=calls), verbose=True), as_json=as_json)
 
 
+@app.command("history")
+def history_command(files: QuestionFiles = None, sites: Sites = None, as_json: flags.Json = False) -> None:
+    """Measure how often a client's next link is among the first guesses, with a goal and from its history alone."""
+    _show(run(history(*_asked(files, sites)), verbose=True), as_json=as_json)
+
+
 @app.command("hit")
 def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
     """Measure a step whose page was loaded ahead against the same step without speculation."""
@@ -60,11 +74,20 @@ def hit_command(pairs: Pairs = 20, as_json: flags.Json = False) -> None:
 
 
 @app.command("mcp")
-def mcp_command(pairs: Pairs = 16, as_json: flags.Json = False) -> None:
-    """Measure how long a scripted MCP client waits for pages against the same server without loading ahead."""
+def mcp_command(
+    pairs: Pairs = 16,
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against", metavar="COMMAND", help="Starts a server with the tools of Playwright MCP, to compare with it."
+        ),
+    ] = "",
+    as_json: flags.Json = False,
+) -> None:
+    """Measure how long a scripted MCP client waits for pages against a server that loads nothing ahead."""
     from evals.bench.mcp_client import mcp_client  # noqa: PLC0415 - needs the extra `mcp`
 
-    _show(run(mcp_client(pairs=pairs), verbose=True), as_json=as_json)
+    _show(run(mcp_client(pairs=pairs, against=against), verbose=True), as_json=as_json)
 
 
 app.command("navigate")(navigate_command)
@@ -83,22 +106,15 @@ def read_command(pairs: Pairs = 30, as_json: flags.Json = False) -> None:
 
 
 @app.command("recall")
-def recall_command(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Question files, one JSON object a line; without any, the bundled site's questions.", exists=True
-        ),
-    ] = None,
-    sites: Annotated[
-        Path | None, typer.Option("--sites", help="The folder with one folder a site.", exists=True)
-    ] = None,
-    as_json: flags.Json = False,
-) -> None:
+def recall_command(files: QuestionFiles = None, sites: Sites = None, as_json: flags.Json = False) -> None:
     """Measure how often the right next link is among the free predictors' first guesses."""
+    _show(run(recall(*_asked(files, sites)), verbose=True), as_json=as_json)
+
+
+def _asked(files: list[Path] | None, sites: Path | None) -> tuple[list[Path], Path]:
     if files and sites is None:
         raise typer.BadParameter("question files need --sites, the folder that their sites are in")
-    _show(run(recall(files or (), sites or Path()), verbose=True), as_json=as_json)
+    return files or [], sites or Path()
 
 
 @app.command("shared")

@@ -14,8 +14,6 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import mean, median
 
-import numpy as np
-
 from agent.predictors.baselines import FirstPredictor, OraclePredictor, RandomPredictor
 from agent.predictors.embedding import Embedder
 from agent.predictors.rank_predictor import QUICK, RankPredictor
@@ -27,7 +25,7 @@ from browser.action import Action, Visit
 from browser.address import page_key
 from browser.observation import Document, Link, Observation
 from browser.pool import BrowserPool
-from evals.bench.result import Result
+from evals.bench.result import Result, compare_shares
 from evals.folder_server import serve_folder
 from evals.site import LatencyModel, Question, SiteServer, build_site, load_questions
 from speccache.environment import Step
@@ -36,7 +34,6 @@ from speccache.predictor import Guess, Predictor
 CUTS = (1, 3, 5)
 BUSY_LINKS = 150
 _REPETITIONS = 15
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +105,9 @@ async def recall(files: Sequence[Path] = (), sites: Path = Path()) -> Result:
         "quick_pass_ms_150_links": round(1000 * median(quick_seconds), 1),
         "quick_pass_ms_150_links_slowest": round(1000 * max(quick_seconds), 1),
     }
-    return _compare(rankings["rank"].hits(3), rankings[QUICK].hits(3), parts={**shares, **cost})
+    ours, words = rankings["rank"].hits(3), rankings[QUICK].hits(3)
+    unit = "pages; recall at 3 of the ranker over that of words alone"
+    return compare_shares("recall", ours, words, unit=unit, parts={**shares, **cost})
 
 
 async def bundled_cases() -> list[Case]:
@@ -213,19 +212,3 @@ def _busy_page(cases: Sequence[Case], repetition: int) -> Observation:
         for number, link in enumerate(islice(cycle(links.values()), BUSY_LINKS), 1)
     )
     return Observation(document=Document(requested_url=here, url=here, links=chosen), text="")
-
-
-def _compare(ours: Sequence[int], other: Sequence[int], *, parts: dict[str, object]) -> Result:
-    """Compare shares of hits: their ratio, with a bootstrap interval over cases."""
-    pairs = np.column_stack([ours, other])
-    picks = np.random.default_rng(0).integers(0, len(pairs), size=(_RESAMPLES, len(pairs)))
-    sums = pairs[picks].sum(axis=1)
-    low, high = np.percentile(sums[:, 0] / np.maximum(1, sums[:, 1]), [2.5, 97.5])
-    return Result(
-        name="recall",
-        ratio=round(sum(ours) / max(1, sum(other)), 3),
-        interval=(round(float(low), 3), round(float(high), 3)),
-        n=len(pairs),
-        unit="pages; recall at 3 of the ranker over that of words alone",
-        parts=dict(parts),
-    )

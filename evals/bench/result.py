@@ -62,3 +62,21 @@ def compare(
         unit=unit,
         parts={"ours": round(float(middle[0]), 4), "alternative": round(float(middle[1]), 4), **(parts or {})},
     )
+
+
+def compare_shares(
+    name: str, ours: Sequence[int], other: Sequence[int], *, unit: str, parts: dict[str, Any] | None = None
+) -> Result:
+    """Compare how often each of two was right in the same cases: the ratio, with a bootstrap interval over cases."""
+    pairs = np.column_stack([ours, other])
+    picks = np.random.default_rng(0).integers(0, len(pairs), size=(_RESAMPLES, len(pairs)))
+    sums = pairs[picks].sum(axis=1)
+    low, high = np.percentile(sums[:, 0] / np.maximum(1, sums[:, 1]), [2.5, 97.5])
+    return Result(
+        name=name,
+        ratio=round(sum(ours) / max(1, sum(other)), 3),
+        interval=(round(float(low), 3), round(float(high), 3)),
+        n=len(pairs),
+        unit=unit,
+        parts=parts or {},
+    )

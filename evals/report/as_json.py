@@ -30,6 +30,7 @@ def report_json(records: Sequence[Record], conditions: Conditions) -> dict[str, 
             "left_out": dict(pairing.reasons),
             "failed": dict(pairing.failed),
             "modes_not_compared": list(pairing.unusable),
+            "not_side_by_side": dict(pairing.apart),
         },
         "modes": {mode: _mode(each, found) for mode, each in found.modes.items()},
         "compared": {mode: _comparison(each) for mode, each in found.compared.items()},
@@ -124,6 +125,7 @@ def _counterfactual(each: Counterfactual, measured: Ratio | None) -> dict[str, A
         "named": _round(each.named),
         "no_cache_s": _round(each.all_seconds),
         "cache_s": _round(each.rest_seconds),
+        "per_iteration": _ratio(each.a_turn),
         "measured": measured and _ratio(measured),
     }
 

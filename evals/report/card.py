@@ -36,6 +36,7 @@ def cards(found: Figures) -> list[Card]:
     changed = "not compared" if versus is None else f"{len(versus.differing)} differ" if versus.differing else "yes"
     interval = f"95%: {span(versus.exposed.interval)}" if versus and versus.exposed.interval else "no interval"
     off = found.modes.get(OFF)
+    unjudged = found.accuracy[main.mode].unjudged
     return [
         Card(name="Less exposed web time", figure=times(versus.exposed.ratio if versus else None), more=interval),
         Card(
@@ -58,7 +59,8 @@ def cards(found: Figures) -> list[Card]:
         Card(
             name="Answered rightly",
             figure=percent(main.accuracy),
-            more=f"off: {percent(off.accuracy)}" if off else "off was not run",
+            more=(f"off: {percent(off.accuracy)}" if off else "off was not run")
+            + (f", {unjudged:,} not judged" if unjudged else ""),
         ),
         Card(
             name="End to end",

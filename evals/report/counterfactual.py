@@ -33,12 +33,14 @@ class Counterfactual:
         all_seconds: Mean web time of a question, every page loaded and waited for.
         rest_seconds: The same with named pages for nothing.
         speedup: The first over the second.
+        a_turn: The same of web time a turn, the mean of the questions: what stands beside the measured figure.
     """
 
     named: float | None
     all_seconds: float
     rest_seconds: float
     speedup: Ratio
+    a_turn: Ratio
 
 
 def counterfactual(records: Sequence[Record]) -> Counterfactual:
@@ -51,7 +53,12 @@ def counterfactual(records: Sequence[Record]) -> Counterfactual:
         all_seconds=mean(every),
         rest_seconds=mean(rest),
         speedup=ratio_of_means(every, rest),
+        a_turn=ratio_of_means(_a_turn(every, records), _a_turn(rest, records)),
     )
+
+
+def _a_turn(amounts: Sequence[float], records: Sequence[Record]) -> list[float]:
+    return [amount / max(1, record.turns) for amount, record in zip(amounts, records, strict=True)]
 
 
 def _charged(steps: Sequence[PageStep]) -> list[PageStep]:

@@ -60,7 +60,8 @@ def _guesses(found: Figures) -> Grid:
     )
     note = (
         "Right: of the questions. Hit, join, miss: of the steps a guess could serve, which is all but the first page;"
-        " hit@1, hit@3: the step was among its turn's first guesses. Waste: of the pages loaded ahead, those not used."
+        " hit@1, hit@3: the step was among its turn's first guesses of it, not one level deeper. Waste: of the pages"
+        " loaded ahead, those not used."
     )
     return Grid(title="Answers and guesses", note=note, head=head, rows=rows)
 
@@ -132,11 +133,15 @@ def _accuracy(found: Figures) -> Grid:
         for difficulty in by_difficulty
     )
     for kind, difficulty in cells:
-        shares = [each.by_kind_and_difficulty[kind][difficulty] for each in found.accuracy.values()]
+        # A mode may lack a cell: a run was gone on with after its questions were sorted anew.
+        groups = (each.by_kind_and_difficulty.get(kind, {}) for each in found.accuracy.values())
+        shares = (group.get(difficulty, Proportion.of(())) for group in groups)
         rows.append((" · ".join(filter(None, (kind, difficulty))), *map(_proportion, shares)))
+    if any(each.unjudged for each in found.accuracy.values()):
+        rows.append(("not judged", *(f"{each.unjudged:,}" for each in found.accuracy.values())))
     note = (
         "As the judge says, else by holding the expected answer; with Wilson's 95% interval. A question of several"
-        " kinds counts in each."
+        " kinds counts in each. Not judged: by no judge, and not just the expected answer; right where they hold it."
     )
     head = ("kind and difficulty", *found.accuracy)
     return Grid(title="Right answers", note=note, head=head, rows=tuple(rows) if overall else ())

@@ -25,6 +25,7 @@ from evals.report.svg import Chart, drawing
 from evals.report.wording import pairing_notes, setting
 from evals.runs.conditions import Conditions
 from evals.runs.record import Record
+from evals.runs.whole_file import write_whole
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 """Pages may hold these, halves of characters among them, and UTF-8 or HTML may not."""
@@ -34,12 +35,12 @@ _OPEN_ROWS = 50
 
 
 def write_html(path: Path, records: Sequence[Record], conditions: Conditions) -> None:
-    """Write the page.
+    """Write the page, whole or not at all.
 
     Raises:
         OSError: The file cannot be written.
     """
-    path.write_text(report_page(records, conditions), encoding="utf-8")
+    write_whole(path, report_page(records, conditions))
 
 
 def report_page(records: Sequence[Record], conditions: Conditions) -> str:

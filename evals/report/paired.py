@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -34,6 +34,8 @@ class Pairing:
         left_out: Why each other question is left out, by its id.
         failed: How many questions ended in an error, by mode.
         unusable: Modes in which every question did, and which therefore are not compared.
+        apart: How many questions a mode was asked in another start of the run than the first mode, `off` where it was
+            run: these were not asked side by side.
     """
 
     items: tuple[str, ...]
@@ -41,6 +43,7 @@ class Pairing:
     left_out: Mapping[str, str]
     failed: Mapping[str, int]
     unusable: tuple[str, ...] = ()
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -57,13 +60,24 @@ def pair(records: Sequence[Record]) -> Pairing:
     modes = _ordered(usable)
     left_out = {item: why for item in asked if (why := _why_left_out(item, modes, found))}
     items = tuple(item for item in asked if item not in left_out)
+    by_mode = {mode: tuple(found[mode, item] for item in items) for mode in modes}
     return Pairing(
         items=items,
-        by_mode={mode: tuple(found[mode, item] for item in items) for mode in modes},
+        by_mode=by_mode,
         left_out=left_out,
         failed=dict(failed),
         unusable=_ordered({mode for mode, _ in found} - usable),
+        apart=_apart(by_mode),
     )
+
+
+def _apart(by_mode: Mapping[str, Sequence[Record]]) -> dict[str, int]:
+    first = next(iter(by_mode.values()), ())
+    counted = {
+        mode: sum(one.start != other.start for one, other in zip(first, each, strict=True))
+        for mode, each in by_mode.items()
+    }
+    return {mode: count for mode, count in counted.items() if count}
 
 
 def _has_failed(record: Record) -> bool:
@@ -78,9 +92,9 @@ def _why_left_out(item: str, modes: Sequence[str], found: Mapping[tuple[str, str
     missing = [mode for mode in modes if (mode, item) not in found]
     failed = [mode for mode in modes if (mode, item) in found and _has_failed(found[mode, item])]
     if failed:
-        return f"error in {', '.join(failed)}"
+        return f"error in {' and '.join(failed)}"
     if missing:
-        return f"not asked in {', '.join(missing)}"
+        return f"not asked in {' and '.join(missing)}"
     return "" if modes else "error in every mode"
 
 

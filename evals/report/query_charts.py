@@ -137,7 +137,7 @@ def _finish_bars(canvas: Canvas, count: int) -> None:
     canvas.axes.set_ylabel("seconds a turn")
     canvas.axes.grid(axis="y")
     canvas.axes.margins(y=0.15)
-    canvas.axes.legend(loc="upper right", ncols=3)
+    canvas.axes.legend(loc="upper left", ncols=3)
 
 
 def _sorted_breakdown(found: Figures) -> Chart:

@@ -23,7 +23,7 @@ def ratio_chart(found: Figures) -> Chart | None:
         (point,) = canvas.axes.plot([ratio.ratio], [place], marker="o", markersize=7, color=mode_colour(mode))
         canvas.tip(point, f"{mode}: {ratio} times less exposed web time a turn")
         (hollow,) = canvas.axes.plot(
-            [found.counterfactual[mode].speedup.ratio],
+            [found.counterfactual[mode].a_turn.ratio],
             [place],
             marker="D",
             markerfacecolor="none",
@@ -31,11 +31,11 @@ def ratio_chart(found: Figures) -> Chart | None:
             linestyle="none",
             label="" if place else "as the published code computes it (not measured)",
         )
-        canvas.tip(hollow, f"{mode}, computed: {found.counterfactual[mode].speedup}")
+        canvas.tip(hollow, f"{mode}, computed: {found.counterfactual[mode].a_turn} times less web time a turn")
     canvas.axes.axvline(1, color=LINE)
     canvas.axes.set_yticks(range(len(found.compared)), list(found.compared))
     canvas.axes.set_ylim(len(found.compared) - 0.5, -0.5)
-    canvas.axes.set_xlabel("times less exposed web time than off, mean and 95% interval over questions")
+    canvas.axes.set_xlabel("times less exposed web time a turn than off, with the 95% interval over questions")
     canvas.axes.margins(x=0.1)
     canvas.axes.set_xlim(left=0)
     canvas.axes.grid(axis="x")

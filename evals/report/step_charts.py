@@ -6,6 +6,7 @@ Invariant: shares are of the steps that a guess could serve.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from evals.report.figures import OFF, Figures, ModeFigures, guessable
 from evals.report.palette import INK, ORANGE, PALE, RED, TEAL, mode_colour, predictor_colours
@@ -144,4 +145,5 @@ def _loads(mode: str, records: Sequence[Record], conditions: Conditions) -> Char
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    """Return the least figure that so large a share does not exceed, as it stands in the drawing."""
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]

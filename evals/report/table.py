@@ -31,10 +31,11 @@ from evals.runs.record import Record
 
 _NAMED_AT_MOST = 8
 _LEGEND = (
-    "right: of the questions. @1, @3, hit, join, miss: of the steps a guess could serve. waste: of the pages loaded"
+    "right: of the questions. @1, @3, hit, join, miss: of the steps a guess could serve; @1, @3: its"
+    " turn's first guess of it, or one of three, guesses one level deeper left out. waste: of the pages loaded"
     " ahead. bound: share of perfect overlap reached. path: whether every trajectory is the one of off. web: exposed"
     " web time a turn, mean over questions; later: without the first page, which nobody can guess. less: mean of off"
-    " over mean of the mode, with the 95% interval over questions. computed: web time a question, all pages over those"
+    " over mean of the mode, with the 95% interval over questions. computed: web time a turn, all pages over those"
     " nobody named, as the published code computes it; not measured. total: from question to answer."
 )
 
@@ -89,7 +90,7 @@ def _waits(found: Figures) -> Table:
             seconds(mean(each.later_seconds)),
             times(versus.later.ratio if versus else None),
             span(versus.later.interval if versus else None),
-            times(computed.speedup.ratio if computed else None),
+            times(computed.a_turn.ratio if computed else None),
         )
     return table
 
@@ -110,7 +111,7 @@ def _wholes(found: Figures) -> Table:
 
 
 def _misses(found: Figures) -> Table:
-    modes = {mode: each for mode, each in found.modes.items() if each.speculated}
+    modes = {mode: each for mode, each in found.modes.items() if each.speculated or each.refused}
     table = _table("Misses by why", *modes)
     for why in dict.fromkeys(why for each in modes.values() for why in each.missed):
         table.add_row(escape(why), *(f"{each.missed.get(why, 0):,}" for each in modes.values()))
@@ -123,6 +124,8 @@ def _closing(found: Figures) -> Iterator[str]:
             named = ", ".join(versus.differing[:_NAMED_AT_MOST])
             more = ", …" if len(versus.differing) > _NAMED_AT_MOST else ""
             yield f"{mode} went another way than off in {questions(len(versus.differing))}: {named}{more}"
+    if unjudged := {mode: each.unjudged for mode, each in found.accuracy.items() if each.unjudged}:
+        yield f"answers not judged, and taken as right where they hold the expected one: {counts(unjudged)}"
     main = found.main
     if main is not None and main.mode in found.measured:
         measured, computed = found.measured[main.mode], found.counterfactual[main.mode]

@@ -57,6 +57,11 @@ def pairing_notes(pairing: Pairing) -> tuple[str, ...]:
         notes.append(f"Left out: {questions(len(pairing.left_out))} ({counts(pairing.reasons)}).")
     if pairing.unusable:
         notes.append(f"Not compared, since every question ended in an error: {', '.join(pairing.unusable)}.")
+    if pairing.apart:
+        notes.append(
+            f"Not side by side with {next(iter(pairing.by_mode))}, but in another start of the run, when machine or web"
+            f" may have been quicker or slower: {counts(pairing.apart)} of {questions(len(pairing.items))}."
+        )
     return tuple(notes)
 
 
@@ -66,7 +71,7 @@ def setting(conditions: Conditions) -> str:
     said += [f"draft {conditions.draft}"] if conditions.draft else []
     said.append("live web" if conditions.time_scale is None else f"time scale {conditions.time_scale:g} (simulated)")
     if conditions.think_seconds:
-        said.append(f"thinking {conditions.think_seconds:g} s a turn (simulated)")
+        said.append(f"thinking at least {conditions.think_seconds:g} s a turn (simulated)")
     said.append(f"pool {conditions.pool_size}, {conditions.max_guesses} guesses a turn")
     said.append(f"at most {conditions.max_turns} turns, {conditions.at_once} at once, seed {conditions.seed}")
     if conditions.engine != "local":

@@ -6,6 +6,7 @@ Invariant: whatever happens gives a record. What is the harness' fault and not t
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -17,12 +18,11 @@ from typing import TYPE_CHECKING
 from agent.errors import AgentError
 from agent.events import RunListener
 from agent.mind import Mind, open_mind
-from agent.models.call_account import CallAccount
+from agent.models.call_account import CallAccount, RoleAccount
 from agent.models.registry import DRAFT, TARGET, Models
 from agent.outcome import Outcome
 from agent.predictors.embedding import Embedder
 from agent.settings import Settings
-from agent.target import Usage
 from agent.targets.pacing import PacedTarget
 from agent.telemetry.watch import Watch
 from agent.trace import Trace
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAME = re.compile(r"[^\w.-]+")
+_UNFIT = re.compile(r"[^\w.-]+")
+_NAME_BYTES = 200  # file systems bear 255, with mode, digest and ending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,7 @@ class Asker:
             wasted=account.wasted,
             wasted_bytes=account.wasted_bytes,
             refused=dict(account.refusals),
-            tokens=_tokens(outcome.requests),
+            tokens=tokens_of(outcome.requests),
             cost_dollars=outcome.requests.cost_usd,
         )
 
@@ -193,8 +194,12 @@ def blank_record(suite: str, item: Item, mode: Mode, *, order: int) -> Record:
 
 
 def trace_name(item: str, mode: str) -> str:
-    """Name the trace of a question in a mode."""
-    return f"{_NAME.sub('-', item)}-{mode}.jsonl"
+    """Name the file of a question's trace in a mode; a name that could be another question's has a digest of the id."""
+    name = _UNFIT.sub("-", item)
+    if name != item or len(name.encode()) > _NAME_BYTES:
+        digest = hashlib.sha256(item.encode(errors="surrogatepass")).hexdigest()[:8]
+        name = f"{name.encode()[:_NAME_BYTES].decode(errors='ignore')}~{digest}"
+    return f"{name}-{mode}.jsonl"
 
 
 def _steps(outcome: Outcome, steps: Sequence[PageStep], base: str) -> tuple[PageStep, ...]:
@@ -207,14 +212,14 @@ def _steps(outcome: Outcome, steps: Sequence[PageStep], base: str) -> tuple[Page
     return tuple(named)
 
 
-def _tokens(calls: CallAccount) -> dict[str, int]:
-    """Count the tokens of all requests, those of a reply that could not be used included."""
-    usages = {role: calls.roles[role].usage if role in calls.roles else Usage() for role in (TARGET, DRAFT)}
-    return {
-        f"{role}_{way}": tokens
-        for role, usage in usages.items()
-        for way, tokens in (("in", usage.input_tokens), ("out", usage.output_tokens))
-    }
+def tokens_of(calls: CallAccount) -> dict[str, int]:
+    """Count the tokens of all requests: those of a reply that was no use too, and of a given-up one, as estimated."""
+    counted: dict[str, int] = {}
+    for role in (TARGET, DRAFT):
+        account = calls.roles.get(role, RoleAccount())
+        usage = account.usage + account.dropped_usage
+        counted |= {f"{role}_in": usage.input_tokens, f"{role}_out": usage.output_tokens}
+    return counted
 
 
 def _whole(base: str, action: Action) -> Action:

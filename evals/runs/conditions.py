@@ -76,8 +76,11 @@ class Conditions:
                 f" {self.time_scale:g}."
             )
         if self.think_seconds:
-            whose = f", as published for {self.pace}, scaled" if self.pace else ""
-            told.append(f"Thinking times are simulated: {self.think_seconds:g} s a turn on average{whose}.")
+            scaled = "" if self.time_scale is None else f", times {self.time_scale:g}"
+            whose = f", as published for {self.pace}{scaled}" if self.pace else ""
+            told.append(
+                f"Thinking times are simulated: a decision takes at least {self.think_seconds:g} s on average{whose}."
+            )
         if self.is_target_simulated:
             told.append(
                 "The target is simulated: it follows the known way"

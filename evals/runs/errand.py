@@ -32,8 +32,10 @@ class Errand:
 async def run_errand(asker: Asker, errand: Errand) -> AsyncGenerator[Record, None]:
     """Ask a question in the modes that are not known yet, each when the one before was taken."""
     records = {record.mode: record for record in errand.known}
-    for order, mode in enumerate(asker.plan.order(errand.item), 1):
+    order = max((record.order for record in errand.known), default=0)
+    for mode in asker.plan.order(errand.item):
         if mode not in records:
+            order += 1
             before = [records[told] for told in asker.plan.modes if told in records]
             record = await _ask(asker, errand.item, mode, order=order, before=before)
             records[mode] = record

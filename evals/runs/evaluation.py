@@ -6,8 +6,9 @@ Invariant: what was found is kept as it is found and reported however the run en
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +24,9 @@ from agent.logs import is_structured, set_up_log
 from agent.telemetry.metrics_server import serve_metrics
 from agent.telemetry.watch import new_metrics
 from evals.report import print_report, report_json, write_html
+from evals.runs.conditions import Conditions
 from evals.runs.engine import Engine, LocalEngine
+from evals.runs.errors import RunsUnusable
 from evals.runs.journal import Journal
 from evals.runs.plan import Plan
 from evals.runs.progress_bar import ProgressBar
@@ -31,6 +34,7 @@ from evals.runs.ray_engine import RayEngine
 from evals.runs.record import Record
 from evals.runs.request import Request
 from evals.runs.runner import Runner
+from evals.runs.whole_file import write_whole
 
 if TYPE_CHECKING:
     from agent.telemetry.prometheus import Metrics
@@ -82,10 +86,19 @@ class Evaluation:
         """
         return self._request.plan()
 
+    def narrow(self, only: Iterable[tuple[str, str]]) -> None:
+        """Ask only these questions in these modes; the report is over all that was found of the plan, all the same."""
+        self.plan = replace(self.plan, only=frozenset(only))
+
     @property
     def broken(self) -> tuple[Record, ...]:
         """What could not be asked."""
         return tuple(record for record in self.records if record.broken)
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether anything can be said of any mode: not every question ended in an error."""
+        return any(record.status != "error" for record in self.records)
 
     @asynccontextmanager
     async def running(self, *, quiet: bool = False) -> AsyncIterator[Runner]:
@@ -136,7 +149,7 @@ class Evaluation:
     def _collect(self, journal: Journal) -> None:
         asked = {(item.id, str(mode)) for item in self.plan.items for mode in self.plan.modes}
         self.records = [record for record in journal.records if (record.item, record.mode) in asked]
-        if len(self.records) < len(asked):
+        if self.records and len(self.records) < len(asked):
             tell(f"{len(self.records)} of {len(asked)} runs are done; go on with --out {self.folder}")
 
     def publish(self, console: Console | None = None) -> None:
@@ -145,19 +158,35 @@ class Evaluation:
             return
         conditions = self.plan.conditions
         report = json.dumps(report_json(self.records, conditions), ensure_ascii=False, indent=2)
-        if self._as_json:
-            typer.echo(report)
-        else:
-            print_report(self.records, conditions, console or Console(highlight=False, soft_wrap=True))
+        unwritten = self._write(report + "\n", conditions)
+        self._print(report, conditions, console)
         for record in self.broken:
             tell(f"not asked: {record.item}, mode {record.mode}: {record.broken}")
-        try:
-            (self.folder / REPORT).write_text(report + "\n", encoding="utf-8", errors="backslashreplace")
-            write_html(self.folder / PAGE, self.records, conditions)
-        except OSError as error:
-            fail(ConfigurationError(f"{self.folder} cannot be written: {error.strerror or error}"))
+        if unwritten is not None:
+            fail(RunsUnusable.unwritable(self.folder, unwritten))
         if not self._quiet:
             tell(f"results: {self.folder}; to look at: {self.folder / PAGE}")
+
+    def _write(self, report: str, conditions: Conditions) -> OSError | None:
+        """Write the reports, whole or not at all; return what was in the way: they can be printed all the same."""
+        try:
+            write_whole(self.folder / REPORT, report)
+            write_html(self.folder / PAGE, self.records, conditions)
+        except OSError as error:
+            return error
+        return None
+
+    def _print(self, report: str, conditions: Conditions, console: Console | None) -> None:
+        try:
+            if self._as_json:
+                typer.echo(report)
+            else:
+                print_report(self.records, conditions, console or Console(highlight=False, soft_wrap=True))
+        except BrokenPipeError:  # whoever reads has seen enough; the command line ends quietly
+            raise
+        except OSError as error:
+            hint = f"It is in {self.folder}, as {REPORT} and {PAGE}."
+            fail(RunsUnusable(f"the report cannot be printed: {error.strerror or error}", hint=hint))
 
 
 def default_folder(suite: str, *, now: Callable[[], datetime] = datetime.now) -> Path:

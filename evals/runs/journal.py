@@ -21,12 +21,14 @@ from filelock import FileLock, Timeout
 from evals.runs.conditions import Conditions
 from evals.runs.errors import RunsUnusable
 from evals.runs.record import Record
+from evals.runs.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 
 CONDITIONS = "conditions.json"
 RUNS = "runs.jsonl"
 _LOCK = ".lock"
+_OWN = frozenset({CONDITIONS, RUNS, _LOCK})
 
 
 class Journal:
@@ -38,7 +40,8 @@ class Journal:
         folder: Where; made if it is not there.
         conditions: Under which conditions the questions are asked.
 
-    Resource handling: owns the folder's lock and a file until its block is left.
+    Resource handling: owns the folder's lock and a file until its block is left; a folder that it made, and in which
+        there is nothing then, is removed.
 
     Raises:
         RunsUnusable: On entering: the folder cannot be written, holds records of other conditions or none that can be
@@ -51,9 +54,11 @@ class Journal:
         self._records: dict[tuple[str, str], Record] = {}
         self._lock = FileLock(folder / _LOCK)
         self._file: BufferedRandom | None = None
+        self._is_new = False
 
     def __enter__(self) -> Self:
         try:
+            self._is_new = not self.folder.exists()
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -61,7 +66,7 @@ class Journal:
                 f"another run is writing to {self.folder}", hint="Wait for it, or name another folder with --out."
             ) from error
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise RunsUnusable.unwritable(self.folder, error) from error
         try:
             self._begin()
         except BaseException:
@@ -73,7 +78,17 @@ class Journal:
         if self._file is not None:
             with suppress(OSError):  # `add` has told what did not reach the disk
                 self._file.close()
+        if self._is_new and not self._records:
+            self._leave_nothing()
         self._lock.release()
+
+    def _leave_nothing(self) -> None:
+        """Remove a folder that this start has made, and has nothing to show for; one with other files in it stays."""
+        with suppress(OSError):
+            if {path.name for path in self.folder.iterdir()} <= _OWN:
+                for path in self.folder.iterdir():
+                    path.unlink()
+                self.folder.rmdir()
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -101,7 +116,7 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise RunsUnusable.unwritable(self.folder, error) from error
         self._records[record.item, record.mode] = record
 
     def _begin(self) -> None:
@@ -110,7 +125,7 @@ class Journal:
         try:
             file = path.open("a+b")
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise RunsUnusable.unwritable(self.folder, error) from error
         self._file = file
         file.seek(0)
         whole = 0
@@ -130,13 +145,9 @@ class Journal:
                 before = Conditions.parse(json.loads(path.read_text(encoding="utf-8")))
                 self._compare(before)
                 return
-            unfinished = path.with_suffix(".part")
-            unfinished.write_text(
-                json.dumps(self._conditions.as_json(), ensure_ascii=False, indent=2), encoding="utf-8"
-            )
-            unfinished.replace(path)
+            write_whole(path, json.dumps(self._conditions.as_json(), ensure_ascii=False, indent=2))
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise RunsUnusable.unwritable(self.folder, error) from error
         except (ValueError, TypeError) as error:
             raise RunsUnusable(
                 f"{path} cannot be read: {error}", hint="Name another folder with --out, or remove this one."
@@ -149,11 +160,6 @@ class Journal:
                 f"{self.folder} holds a run of other conditions: {'; '.join(differing)}",
                 hint="Go on with the same flags, or name another folder with --out.",
             )
-
-    def _unwritable(self, error: OSError) -> RunsUnusable:
-        return RunsUnusable(
-            f"{self.folder} cannot be written: {error.strerror or error}", hint="Name a folder of yours with --out."
-        )
 
 
 def _differing(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

@@ -60,6 +60,7 @@ class Plan:
         has_traces: Whether a trace of each run is kept.
         reopen: Opens the suite once more, in another process; None: it has no sites of its own.
         cluster: Where questions are asked; None: in this process.
+        only: The questions and modes that are asked, by id and name; None: all of them.
     """
 
     suite: Suite
@@ -76,6 +77,7 @@ class Plan:
     has_traces: bool = False
     reopen: Callable[[], Suite] | None = None
     cluster: Cluster | None = None
+    only: frozenset[tuple[str, str]] | None = None
 
     def order(self, item: Item) -> Sequence[Mode]:
         """Return the modes in the order in which a question is asked in them: shuffled, so that none gains by it.
@@ -87,7 +89,7 @@ class Plan:
         random.shuffle(modes)
         if Mode.ORACLE in self.modes:
             modes.insert(random.randint(1, len(modes)), Mode.ORACLE)
-        return modes
+        return [mode for mode in modes if self.only is None or (item.id, str(mode)) in self.only]
 
     @property
     def conditions(self) -> Conditions:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agent.cluster import Cluster, FanOut, Finished, Seat, Work
 from agent.cluster.shares import share_of
+from agent.events import Call
 from agent.models.call_account import CallAccount
 from evals.runs.asking import blank_record, trace_name
 from evals.runs.engine import Keep
@@ -32,10 +33,14 @@ class Findings:
     Attributes:
         records: One for each mode that was asked.
         files: What was written beside them, such as traces: contents by path below the folder of the results.
+        judging: What happened behind calls to the model that judges since the worker's last findings.
+        prices: Which table their costs are from.
     """
 
     records: tuple[Record, ...]
     files: dict[str, bytes] = field(default_factory=dict)
+    judging: tuple[Call, ...] = ()
+    prices: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +59,16 @@ class _Opening:
         if plan.reopen is not None:
             plan = replace(plan, suite=await asyncio.to_thread(plan.reopen))  # a large suite takes seconds
         with tempfile.TemporaryDirectory(prefix="speccache-") as name:
-            folder = Path(name)
-            async with open_asker(plan, folder, judging=CallAccount()) as asker:
+            folder, judging, calls = Path(name), CallAccount(), list[Call]()
+            judging.listener = calls.append
+            async with open_asker(plan, folder, judging=judging) as asker:
 
                 async def work(errand: Errand) -> Findings:
                     records = tuple([record async for record in run_errand(asker, errand)])
-                    return Findings(records=records, files=_traces(folder, records))
+                    judged = tuple(calls)  # those of other questions, too: all are summed up, and none is sent twice
+                    calls.clear()
+                    files = _traces(folder, records)
+                    return Findings(records=records, files=files, judging=judged, prices=judging.prices)
 
                 yield work
 
@@ -72,6 +81,9 @@ class RayEngine:
         folder: Where traces are kept.
         cluster: Where questions are asked.
         seated: Called with each worker that is ready.
+
+    Attributes:
+        judging: Counts the calls to the model that judges; those of a worker that died are not known.
     """
 
     def __init__(
@@ -86,17 +98,6 @@ class RayEngine:
     async def ask(self, errands: Sequence[Errand], keep: Keep) -> None:
         """Ask all of them; see `Engine`."""
         plan = self._plan
-
-        def keep_all(finished: Finished[Errand, Findings]) -> None:
-            findings = finished.result
-            if findings is None:
-                findings = Findings(records=_lost(plan, finished.task, finished.lost))
-            for record in findings.records:
-                keep(record)
-            for path, content in findings.files.items():
-                (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (self._folder / path).write_bytes(content)
-
         async with self._cluster.joined() as joined:
             sent = replace(
                 plan,
@@ -106,7 +107,18 @@ class RayEngine:
             )
             at_once = plan.settings.questions_at_once
             fan_out = FanOut(joined, _Opening(plan=sent), at_once=at_once, seated=self._seated)
-            await fan_out.run(errands, keep_all)
+            await fan_out.run(errands, lambda finished: self._take(finished, keep))
+
+    def _take(self, finished: Finished[Errand, Findings], keep: Keep) -> None:
+        findings = finished.result or Findings(records=_lost(self._plan, finished.task, finished.lost))
+        self.judging.prices = findings.prices or self.judging.prices
+        for call in findings.judging:
+            self.judging(call)
+        for record in findings.records:
+            keep(record)
+        for path, content in findings.files.items():
+            (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self._folder / path).write_bytes(content)
 
 
 def _lost(plan: Plan, errand: Errand, why: str) -> tuple[Record, ...]:

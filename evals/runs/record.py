@@ -24,7 +24,8 @@ class PageStep:
         waited_seconds: How long the target waited: its exposed web time.
         thought_seconds: How long the target had thought before it; 0 for the first.
         predictor: Whose guess had it loaded; empty where nobody's had.
-        rank: The place of the action among all guesses of its turn, from 1; 0: it was none of them.
+        rank: The place of the action among the guesses of it that its turn took up, from 1; 0: it was none of them. A
+            guess one level deeper, of what comes after, has no place.
         named: Whether it was among the guesses taken up in this turn or an earlier one, loaded in time or not: what
             the published code counts as a hit (arXiv 2510.16276).
         why_missed: For a miss, in a short stable phrase, why it was not loaded ahead; empty otherwise.
@@ -82,6 +83,7 @@ class Record:
         difficulty: Its difficulty; may be empty.
         domain: Its domain; may be empty.
         order: Which of the question's modes it was, from 1, in the order they were run.
+        start: Which start of the run it was asked in, from 1: modes asked in different ones were not run side by side.
         status: How the run ended: `answered`, `gave_up`, `limit` or `error`.
         reason: Why it was not answered; empty where it was.
         broken: Why it could not be asked at all, such as a browser or a model that cannot be reached; empty where it
@@ -102,7 +104,8 @@ class Record:
         wasted: Those that were not used.
         wasted_bytes: What these occupied.
         refused: Guesses and loads refused, by reason.
-        tokens: Tokens in and out of target and draft: `target_in`, `target_out`, `draft_in`, `draft_out`.
+        tokens: Tokens in and out of target and draft: `target_in`, `target_out`, `draft_in`, `draft_out`. Of requests
+            that were given up (late ones, and those that lost to another) as an estimate, which the cost holds, too.
         cost_dollars: What the model calls cost; None where a price is not known.
     """
 
@@ -116,6 +119,7 @@ class Record:
     difficulty: str = ""
     domain: str = ""
     order: int = 0
+    start: int = 1
     status: str
     reason: str = ""
     broken: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,10 @@ class Request:
         return None
 
     def _time_scale(self, suite: Suite) -> float | None:
+        if self.time_scale is not None and not isfinite(self.time_scale):
+            raise ConfigurationError(
+                f"--time-scale {self.time_scale} is no factor", hint="Write a number, such as 0.2."
+            )
         if suite.serve is not None:
             return DEFAULT_TIME_SCALE if self.time_scale is None else self.time_scale
         if self.time_scale is not None:

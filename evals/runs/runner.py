@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from agent.models.call_account import CallAccount
@@ -60,6 +60,7 @@ class Runner:
         self._engine = engine or LocalEngine(plan, journal.folder)
         self._plan = plan
         self._journal = journal
+        self._start = 1 + max((record.start for record in journal.records), default=0)
         self._listener = listener or (lambda _: None)
         self._results: dict[tuple[str, str], asyncio.Future[Record]] = {}
         self._task: asyncio.Task[None] | None = None
@@ -72,7 +73,7 @@ class Runner:
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         for item in self._plan.items:
-            for mode in self._plan.modes:
+            for mode in self._plan.order(item):
                 self._results[item.id, mode] = loop.create_future()
         self._task = asyncio.create_task(self._run(), name="run a suite")
         return self
@@ -121,18 +122,20 @@ class Runner:
         Raises:
             RunsUnusable: Another question was asked under its id.
         """
-        found = [self._journal.record(item.id, mode) for mode in self._plan.modes]
-        known = tuple(filter(None, found))
+        known = tuple(filter(None, (self._journal.record(item.id, mode) for mode in self._plan.modes)))
+        asked = self._plan.order(item)
         for record in known:
             if (record.question, record.expected) != (item.question, item.answer):
                 raise RunsUnusable(
                     f"{self._journal.folder} holds another question under the id {item.id}: {record.question!r}",
                     hint="Name another folder with --out, or give the question its own id.",
                 )
-            self._results[item.id, record.mode].set_result(record)
-        return Errand(item=item, known=known) if None in found else None
+            if record.mode in asked:
+                self._results[item.id, record.mode].set_result(record)
+        return Errand(item=item, known=known) if {*asked} - {record.mode for record in known} else None
 
     def _keep(self, record: Record) -> None:
+        record = replace(record, start=self._start)
         self._journal.add(record)
         self._results[record.item, record.mode].set_result(record)
         self._tell(record)

@@ -57,8 +57,9 @@ class StepLog:
             self._last = event
             return
         if event.kind in _NAMING:
-            self._guessed.append(event.key)
             self._named.add(event.key)
+            if event.depth == 0:  # a guess of what comes after the next action has no place among those of it
+                self._guessed.append(event.key)
         if event.kind is EventKind.LAUNCH:
             self._launched_by[event.key] = event.predictor
             self._ended.pop(event.key, None)

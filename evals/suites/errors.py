@@ -19,8 +19,14 @@ class SuiteError(ConfigurationError):
     """Base of this package's errors; a command tells them, with their hints, as it does all of configuration."""
 
 
+_MEND = "Mend it there; docs/suites.md says what each field holds."
+
+
 class ItemsInvalid(SuiteError):
     """A file of questions cannot be read, or a row of it is no question; the message names file, row and field."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint or _MEND)
 
 
 class SelectionInvalid(SuiteError):

@@ -51,7 +51,7 @@ def open_suite(name: str, *, data: Path | None = None, sites: Path | None = None
         _refuse(name, "--sites", sites)
         return Suite(name=name, items=load_dataset(name, data), search=_LIVE[name])
     path = Path(name)
-    if not path.exists():
+    if not name or not path.exists():
         raise SelectionInvalid(
             f"there is no suite {name!r}, nor a file or folder of that name", hint=f"Use one of {', '.join(SUITES)}."
         )

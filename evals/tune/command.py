@@ -136,7 +136,7 @@ def tune(
     output: Output = None,
     plot: Plot = None,
     as_json: flags.Json = False,
-    verbose: flags.Verbose = False,
+    verbose: flags.Tracebacks = False,
 ) -> None:
     """Measure which pool size and how many guesses suit this machine and a site, and recommend them."""
     tuning = _Tuning(output=output or _default_output(), plot=plot, as_json=as_json)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
+import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from agent.cluster import Cluster, ClusterUnusable, WorkerLost
@@ -15,6 +18,7 @@ from agent.cluster.opening import carried_variables
 from agent.cluster.shares import share_of
 from agent.cluster.versions import versions
 from agent.settings import load_settings
+from tests.ray_token import RAY_TOKEN
 
 
 def test_ray_is_imported_only_where_a_cluster_is_joined() -> None:
@@ -89,3 +93,38 @@ async def test_a_cluster_that_is_not_there_is_told_of_at_once(unused_tcp_port: i
     with pytest.raises(ClusterUnusable, match=f"the Ray cluster at {address} cannot be joined"):
         async with Cluster(address=address).joined():
             pass
+
+
+async def test_one_cluster_serves_all_runs_of_a_process_and_ends_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray", reason="needs the extra ray; the test extra has it")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", RAY_TOKEN)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    here, before = psutil.Process(), set(psutil.Process().children(recursive=True))
+    there, leaving = asyncio.Event(), asyncio.Event()
+
+    async def run(inside: asyncio.Event) -> None:
+        async with Cluster(workers=1).joined():
+            inside.set()
+            await leaving.wait()
+
+    hasty = [asyncio.create_task(run(asyncio.Event())) for _ in range(2)]
+    await asyncio.sleep(0)  # they are joining by now
+    for task in hasty:
+        task.cancel()
+    last = asyncio.create_task(run(there))
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, last.cancel)
+    await asyncio.wait(hasty)
+    assert [task.cancelled() for task in hasty] == [True, True]
+    await there.wait()
+    started = set(here.children(recursive=True)) - before
+    assert ray.is_initialized()
+    assert started
+    with pytest.raises(ClusterUnusable, match=r"it cannot join 127\.0\.0\.1:1 as well"):
+        async with Cluster(address="127.0.0.1:1").joined():
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait([last])
+    loop.remove_signal_handler(signal.SIGTERM)
+    assert not ray.is_initialized()
+    assert not (await asyncio.to_thread(psutil.wait_procs, started, timeout=15))[1]

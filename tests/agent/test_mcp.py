@@ -122,6 +122,8 @@ async def test_a_client_reads_pages_that_were_loaded_ahead(site: Website, tmp_pa
         assert "use its number" in await call.refusal("follow", link="no such link")
         assert "hint: Its arguments: link." in await call.refusal("follow", link="1", tab="2")
         assert "'url' is missing" in await call.refusal("open")
+        assert "'goal'" in await call.refusal("open", url=site.url, goal=["high water"])
+        assert "hint: Its arguments: wait." in await call.refusal("status", waits=True)
         started = browsers() - others
         assert started
     await gone(list(started))

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from agent.predictors.embedding import Embedder, Vectors
-from agent.predictors.ranker import LinkRanker, RankedLink
+from agent.predictors.ranker import LinkRanker, RankedLink, label_of
 from browser.observation import Link
 
 MENU = (
@@ -61,6 +63,38 @@ async def test_of_several_subjects_a_name_mentioned_whole_comes_before_one_that_
     ranked = await LinkRanker(Embedder()).quick(question, shares)
 
     assert names(ranked)[0] == "Press Office"
+
+
+async def test_what_a_page_says_its_link_is_leads_to_what_a_question_cannot_name() -> None:
+    question = "Where was the composer of the opera The Glass Garden born?"
+    facts = [
+        Link(number=number, text=text, url=f"http://site.test/{number}", context=f"The Glass Garden › {label}{text}")
+        for number, (label, text) in enumerate(
+            [("Librettist: ", "Ada Fenn"), ("Composer: ", "Otto Brandt"), ("", "The Glass Harp"), ("Town: ", "Holm")], 1
+        )
+    ]
+
+    ranked = await LinkRanker(Embedder()).rank(question, facts)
+
+    assert names(ranked)[0] == "Otto Brandt"
+
+
+@pytest.mark.parametrize(
+    ("context", "label"),
+    [
+        ("Tides › Author: Ann", "Author"),
+        ("Author: Ann", "Author"),
+        ("Tides › Author | Ann", "Author"),
+        ("Tides › Published: 1901. First editor: Ann", "First editor"),
+        ("Tides › Tides | Ann | 1901", ""),
+        ("Tides › It was written by Ann", ""),
+        ("Author: Tides › Ann", ""),
+        ("Author: somebody else", ""),
+        ("", ""),
+    ],
+)
+def test_a_label_stands_before_its_link(context: str, label: str) -> None:
+    assert label_of(Link(number=1, text="Ann", url="http://site.test/", context=context)) == label
 
 
 async def test_a_chinese_question_is_ranked_by_words_alone() -> None:

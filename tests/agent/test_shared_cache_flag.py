@@ -57,9 +57,14 @@ async def test_a_server_that_dies_is_told_of_and_its_password_is_not(site: Websi
             await redis.kill()
             gate.set()
             result = await command.result()
-    assert "1908" in json.loads(result.out)["answer"]
-    assert result.err.count(f"The shared cache at {redis.url} cannot be used") == 1
-    assert PASSWORD not in result.out + result.err + (tmp_path / "trace.jsonl").read_text(encoding="utf-8")
+    shown, trace = json.loads(result.out), (tmp_path / "trace.jsonl").read_text(encoding="utf-8")
+    assert "1908" in shown["answer"]
+    lost = f"The shared cache at {redis.url} cannot be used"
+    assert result.err.count(lost) == 1
+    (notice,) = shown["notices"]
+    assert notice.startswith(lost)
+    assert [line["text"] for line in map(json.loads, trace.splitlines()) if line["event"] == "notice"] == [notice]
+    assert PASSWORD not in result.out + result.err + trace
 
 
 def test_it_is_not_read_from_a_file_nor_used_beside_a_shelf_nor_quoted(

@@ -368,6 +368,24 @@ def follow(recorder: Recorder) -> None:
             listener(event)
 
 
+def test_a_session_without_end_links_pages_to_its_latest_loads_and_forgets_the_rest() -> None:
+    recorder, count = Recorder(), 3000
+    [spans_of_it, *others] = recorder.otel.followers(RunName(), str)
+    assert isinstance(spans_of_it, spans.RunSpans)
+    for at in range(count):
+        told = {"at_seconds": float(at), "turn": at, "action": "visit 1", "key": f"http://site.test/{at} anonymous"}
+        for kind in (EventKind.LAUNCH, EventKind.LOAD if at % 3 else EventKind.CANCEL):
+            spans_of_it(Event(kind=kind, **told))  # type: ignore[arg-type]
+    assert len(spans_of_it._contexts) == spans._MAX_LINKED
+    for at in (1, count - 2):
+        key = f"http://site.test/{at} anonymous"
+        spans_of_it(Event(kind=EventKind.HIT, at_seconds=count, turn=at, action="visit 1", key=key))
+    for follower in (spans_of_it, *others):
+        follower.close()
+    assert [len(page.links) for page in recorder.named("open page")] == [0, 1]
+    assert not spans_of_it._loads
+
+
 def test_with_leave_content_is_recorded() -> None:
     recorder = Recorder(content=True)
     follow(recorder)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.predictors.words import coverage, is_wide, precision, url_words, weights, words
+from agent.predictors.words import coverage, is_wide, kinship, precision, url_words, weights, words
 
 
 def test_plural_and_case_do_not_matter_and_stop_words_do_not_count() -> None:
@@ -50,6 +50,14 @@ def test_a_name_that_is_mentioned_whole_is_precise_and_an_empty_one_is_not() -> 
     assert precision("Press Office", "Who heads the press office, and who the library?") == 1.0
     assert precision("Press Office Moves", "Who heads the press office?") == pytest.approx(2 / 3)
     assert precision("", "Who?") == 0.0
+
+
+def test_a_label_is_kin_to_the_words_that_build_on_it() -> None:
+    assert kinship("Director", "Who directed the film?") == 1.0
+    assert kinship("First conductor", "Who first conducted the orchestra?") == 1.0
+    assert kinship("First conductor", "Who was the first?") == pytest.approx(1 / 2)
+    assert kinship("Port", "Who is portrayed?") == 0.0
+    assert kinship("", "Who?") == 0.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One real browser for all tests of this folder; each test has a fresh context, and a site of its own."""
+"""One real browser for all tests of a file; each test has a fresh context, and a site of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browser.slots.surface import Surface
 from tests.browser.pages import Site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(

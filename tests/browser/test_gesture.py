@@ -20,6 +20,7 @@ CATCHES = f"addEventListener('click', (event) => {{ event.stopImmediatePropagati
 MOVES = f'<button style="position: relative; animation: m 1s" onclick="{TELL}">A</button>'
 DRAW = "const draw = () => { r.innerHTML = '<button>A</button>' }; draw()"
 TRAP = "document.querySelector('input').focus()"
+SIGNS_IN = "opener.told.textContent = 'signed in'; close()"
 BUSY = "for (const end = Date.now() + 1500; Date.now() < end;);"
 
 
@@ -164,9 +165,11 @@ async def test_a_text_that_is_there_already_is_no_failure(web_environment: WebEn
 # ---- windows and what they say ---------------------------------------------------------------------------------------
 
 
-async def test_a_window_that_closes_itself_leads_back(web_environment: WebEnvironment, site: Site) -> None:
-    signs_in = "opener.told.textContent = 'signed in'; close()"
-    site.put("/sign-in", f"<p>Wait.</p><script>setTimeout(() => {{ {signs_in} }}, 100)</script>")
+@pytest.mark.parametrize("signs_in", [SIGNS_IN, f"setTimeout(() => {{ {SIGNS_IN} }}, 100)"], ids=["at-once", "later"])
+async def test_a_window_that_closes_itself_leads_back(
+    web_environment: WebEnvironment, site: Site, signs_in: str
+) -> None:
+    site.put("/sign-in", f"<p>Wait.</p><script>{signs_in}</script>")
     await opened(web_environment, site, f"{TOLD}<button onclick=\"window.open('/sign-in')\">Sign in</button>")
     after = await web_environment.step(Click("c1"))
     assert kinds(after) == ["popup"]

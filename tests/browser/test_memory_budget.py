@@ -75,3 +75,17 @@ async def test_it_is_looked_at_now_and_then() -> None:
             await asyncio.sleep(0)
     assert looks == [30.0, 61.0]
     await budget.aclose()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PSS is the Linux kernel's")
+async def test_measured_twice_side_by_side_a_page_is_taken_off_once() -> None:
+    program = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", start_new_session=True, stdin=-1)
+    home = Program(psutil.Process(program.pid))
+    budget = MemoryBudget(max_mib=PAGE_MIB, browsers=lambda: [home])
+    budget.opened()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(budget.measure())
+    budget.opened()
+    assert not budget.has_room()
+    await program.communicate(b"\n")

@@ -15,6 +15,7 @@ from browser.engine.recycling import RecyclingLimits
 from browser.errors import PoolClosed
 from browser.page import LoadOptions
 from browser.pool import BrowserPool, PoolOptions, Slot
+from browser.session.identity import Identity
 from speccache.errors import Unspeculable
 from tests.browser.cancellation import cancelled_everywhere
 from tests.browser.pages import Site
@@ -140,6 +141,19 @@ async def test_cancelled_at_any_await_nothing_is_left_ahead(pool: BrowserPool, s
         if number % 2:  # with an idle slot, and without
             await pool.forget("cancelled")
     await pool.forget("cancelled")
+    await nothing_leased(pool)
+
+
+async def test_a_slot_that_is_being_closed_is_given_to_nobody(pool: BrowserPool) -> None:
+    async with pool.speculation("me") as slot:
+        pass
+    fitting = asyncio.create_task(pool._pair.fit(slot, Identity(locale="de-DE"), ahead=True))
+    await asyncio.sleep(0)
+    fitting.cancel()
+    async with pool.speculation("me") as other:
+        assert other is not slot
+    await asyncio.wait([fitting])
+    await pool.forget("me")
     await nothing_leased(pool)
 
 

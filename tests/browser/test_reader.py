@@ -154,6 +154,19 @@ async def test_ten_equal_texts_are_ten_links_told_apart_by_their_context(page: P
     assert [link.context for link in document.links] == [f"Story {n} › About {n}. Read more" for n in range(10)]
 
 
+async def test_a_term_labels_the_links_that_describe_it(page: Page, site: Site) -> None:
+    inner = "<dl><dt>Press<dd><a href=/press>Quay</a></dl>"
+    html = f"<h2>Tides</h2><dl><dt><a href=/term>Author</a><dd><a href=/ann>Ann</a>{inner}<a href=/bea>Bea</a></dl>"
+    document = await read(page, site, f"{html}<p><a href=/end>End</a>")
+    assert [link.context for link in document.links] == [
+        "Tides › Author",
+        "Tides › Author: Ann",
+        "Tides › Press: Quay",
+        "Tides › Author: Bea",
+        "Tides › End",
+    ]
+
+
 async def test_a_long_paragraph_is_shortened_around_its_link(page: Page, site: Site) -> None:
     document = await read(page, site, f"<p>{'before ' * 100}<a href=/a>here</a>{' after' * 100}</p>")
     (link,) = document.links

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,10 +20,11 @@ from aiohttp import web
 from redis.asyncio import Redis
 
 from browser import Observation
-from browser.shared_cache.address import parse_cache_address
+from browser.shared_cache.address import CacheAddress, parse_cache_address
 from browser.shared_cache.cache import SharedCache, SharedCacheOptions
 from browser.shared_cache.health import Health
 from browser.shared_cache.link import CacheLink, LinkOptions
+from browser.shelf import codec
 from tests.browser.test_shelf import KEY, OBSERVATION, URL
 from tests.redis_server import RedisServer, needs_redis
 from tests.website import Website
@@ -165,9 +167,16 @@ async def _eventually(cache: SharedCache) -> Observation:
     return found.value
 
 
+async def test_a_page_that_is_too_large_is_known_to_be_unfit(redis: RedisServer) -> None:
+    async with link_to(redis, replace(PATIENT, max_page_bytes=100)) as link, asking(redis) as client:
+        await put(link)
+        ((lease,), pages) = await client.keys("speccache:1:lease:*"), await client.keys("speccache:1:page:*")
+        assert (await client.get(lease), pages) == (b"unfit", [])
+        assert await cache_of(link).claim(KEY) is None, "nobody waits for it"
+
+
 async def test_the_turn_of_a_worker_that_died_ends_and_one_that_lives_keeps_it(redis: RedisServer) -> None:
-    short = replace(PATIENT, lease_seconds=0.1)
-    async with asking(redis) as client, link_to(redis, short) as link, link_to(redis) as other:
+    async with asking(redis) as client, link_to(redis) as link, link_to(redis) as other:
         cache = cache_of(link)
         assert await cache.claim(KEY) is None
         (lease,) = await client.keys("speccache:1:lease:*")
@@ -178,6 +187,8 @@ async def test_the_turn_of_a_worker_that_died_ends_and_one_that_lives_keeps_it(r
         assert not waiting.done(), "it was renewed"
         for task in link._tasks:
             task.cancel()  # as dead as it can be in this process
+        await asyncio.wait(link._tasks)
+        await client.pexpire(lease, 1)  # the time until it ends
         assert await waiting is None
         assert await client.get(lease) not in (None, b"unfit"), "it is the other's turn"
         await link.release(lease.decode(), "another token")
@@ -193,9 +204,9 @@ async def test_a_cancelled_claim_leaves_nothing_behind_and_mixes_up_no_answers(r
             claims = [asyncio.create_task(cache.claim(key)) for key in keys]
             for _ in range(rounds):
                 await asyncio.sleep(0)
-            for claim in claims:
-                claim.cancel()
+            cancelled = [claim for claim in claims if claim.cancel()]
             await asyncio.wait(claims)
+            assert all(claim.cancelled() for claim in cancelled), "whoever cancels is not kept waiting"
             for key in keys:
                 cache.release(key)
             found = await cache.claim(KEY)
@@ -206,8 +217,11 @@ async def test_a_cancelled_claim_leaves_nothing_behind_and_mixes_up_no_answers(r
         assert link._leases == {}
 
 
-async def test_what_somebody_else_wrote_there_is_no_page_and_is_written_anew(redis: RedisServer) -> None:
-    bomb = zlib.compress(bytes(100_000_000))
+async def test_what_somebody_else_wrote_there_is_no_page_and_is_written_anew(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec, "_MAX_TEXT_BYTES", 1_000_000)
+    bomb = zlib.compress(bytes(2_000_000))
     async with link_to(redis, replace(PATIENT, max_page_bytes=len(bomb))) as link, asking(redis) as client:
         await put(link)
         (page,) = await client.keys("speccache:1:page:*")
@@ -252,12 +266,12 @@ async def test_a_server_that_dies_is_told_of_once_and_used_again_when_it_is_back
 
 
 @asynccontextmanager
-async def held_up(server: RedisServer, gate: asyncio.Event) -> AsyncIterator[int]:
-    """Give the port of a proxy that passes the server's answers on only while the gate is open."""
+async def held_up(server: RedisServer, gate: asyncio.Event, *, what: bytes = b"") -> AsyncIterator[CacheAddress]:
+    """Give the address of a proxy that holds back the server's answers with this in them until the gate is open."""
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, held: bool) -> None:
         while data := await reader.read(65536):
-            if held:
+            if held and what in data:
                 await gate.wait()
             writer.write(data)
 
@@ -275,7 +289,7 @@ async def held_up(server: RedisServer, gate: asyncio.Event) -> AsyncIterator[int
 
     proxy = await asyncio.start_server(connected, "127.0.0.1", 0)
     try:
-        yield proxy.sockets[0].getsockname()[1]
+        yield parse_cache_address(f"redis://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
     finally:
         gate.set()
         proxy.close()
@@ -286,18 +300,44 @@ async def test_a_slow_server_costs_its_patience_a_few_times_and_then_nothing(
 ) -> None:
     gate = asyncio.Event()
     gate.set()
-    async with held_up(redis, gate) as port:
-        address = parse_cache_address(f"redis://127.0.0.1:{port}")
-        async with CacheLink(address, options=HASTY) as link:
-            cache = cache_of(link)
-            gate.clear()
-            for _ in range(10):
-                assert await cache.claim(KEY) is None
-            (slow,) = warnings(caplog)
-            assert "cannot be used (no answer within 0.02 s)" in slow
-            gate.set()
-            await until(lambda: link.health.usable)
+    async with held_up(redis, gate) as address, CacheLink(address, options=HASTY) as link:
+        cache = cache_of(link)
+        gate.clear()
+        for _ in range(10):
+            assert await cache.claim(KEY) is None
+        (slow,) = warnings(caplog)
+        assert "cannot be used (no answer within 0.02 s)" in slow
+        gate.set()
+        await until(lambda: link.health.usable)
     assert len(warnings(caplog)) == 2
+
+
+async def test_a_large_page_may_take_longer_than_an_answer(redis: RedisServer) -> None:
+    async with link_to(redis) as link, asking(redis) as client:
+        await put(link)
+        (page,) = await client.keys("speccache:1:page:*")
+        body = await client.get(page)
+    gate, now = asyncio.Event(), asyncio.get_running_loop().time
+    options = replace(PATIENT, patience_seconds=0.5, inline_bytes=len(body) - 1, least_bytes_per_second=1)
+    async with held_up(redis, gate, what=body) as address, CacheLink(address, options=options) as link:
+        claim = asyncio.create_task(cache_of(link).claim(KEY))
+        late_seconds = now() + 1.5 * options.patience_seconds
+        await until(lambda: now() > late_seconds)
+        assert not claim.done()
+        gate.set()
+        found = await claim
+        assert found is not None
+        assert found.value == OBSERVATION
+
+
+async def test_threads_that_others_hold_hold_up_no_page(redis: RedisServer) -> None:
+    gate, loop = threading.Event(), asyncio.get_running_loop()
+    others = [loop.run_in_executor(None, gate.wait) for _ in range(64)]
+    async with link_to(redis) as link:
+        await put(link)
+        assert await cache_of(link).claim(KEY) is not None
+    gate.set()
+    await asyncio.wait(others)
 
 
 async def test_a_server_that_takes_writes_is_not_fast_enough_for_it(redis: RedisServer) -> None:
@@ -322,6 +362,20 @@ def test_each_try_that_fails_doubles_the_pause() -> None:
     assert not health.usable
     health.answered()
     assert health.takes_pages
+
+
+def test_whoever_listens_is_told_of_each_change_and_of_what_was_lost_before() -> None:
+    health = Health(parse_cache_address("redis://:word@h"), first_pause_seconds=0.0)
+    first: list[str] = []
+    second: list[str] = []
+    with health.told_to(first.append):
+        health.lost("wrong word")
+        health.lost("gone")
+        with health.told_to(second.append):
+            health.answered()
+    health.refused("full")
+    lost = "The shared cache at redis://h:6379/0 cannot be used (wrong ***); pages are loaded without it."
+    assert first == second == [lost, "The shared cache at redis://h:6379/0 is used again."]
 
 
 async def test_a_full_server_is_told_of_once_and_what_it_has_is_used(

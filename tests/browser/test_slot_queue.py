@@ -305,6 +305,24 @@ async def test_a_waiter_cancelled_in_the_moment_of_its_turn_passes_the_slot_on()
     assert a.memory.room == 100
 
 
+async def test_what_a_cancelled_waiter_was_given_is_as_it_was_before() -> None:
+    a = bench(live=1, ahead=1)
+    a.spare = True
+    (idle,) = a.idle("owner")
+    room = a.memory.room
+    for rank in (Rank.GUESS, Rank.ACTION):
+        held = await a.lease(rank)
+        cancelled = a.ask("cancelled", rank, owner="owner")
+        await asyncio.sleep(0)
+        held.spare = False
+        a.queue.give_back(held, idle=held.slot)
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        assert (a.queue.idle, a.dropped) == ([idle], [])
+        assert repr(a.queue) == "<SlotQueue live=0 ahead=0 idle=1 waiting=0>"
+    assert a.memory.room == room + 1, "only who took what stood ready has closed it"
+
+
 async def test_closing_turns_everybody_away() -> None:
     a = bench(live=1)
     held = await a.lease(Rank.ACTION)

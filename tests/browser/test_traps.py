@@ -30,6 +30,9 @@ from tests.website import Answer, Website
 
 SLOTS = 3
 READING = ("GET", "HEAD", "OPTIONS")
+# Nothing is to be judged by how far it came in a limited time but what is about that time.
+PATIENT = LoadOptions(settle_cap_seconds=30.0, frames_cap_seconds=30.0)
+HASTY = LoadOptions(settle_cap_seconds=1.0)
 DECIDED = (EventKind.KNOWN, EventKind.REFUSE, EventKind.LOAD, EventKind.FAIL, EventKind.CANCEL)
 
 Pages = dict[str, str | Answer]
@@ -42,8 +45,8 @@ async def pool() -> AsyncIterator[BrowserPool]:
         assert "foreground=0 leased=0" in repr(opened)
 
 
-def web_environment(pool: BrowserPool) -> WebEnvironment:
-    return WebEnvironment(pool, named_hosts={"127.0.0.1"}, load_options=LoadOptions(settle_cap_seconds=1.0))
+def web_environment(pool: BrowserPool, options: LoadOptions = PATIENT) -> WebEnvironment:
+    return WebEnvironment(pool, named_hosts={"127.0.0.1"}, load_options=options)
 
 
 async def know_robots(pool: BrowserPool, site: Website) -> None:
@@ -251,10 +254,10 @@ class Run:
 
 
 @asynccontextmanager
-async def started(pool: BrowserPool, site: Website, *paths: str) -> AsyncIterator[Run]:
+async def started(pool: BrowserPool, site: Website, *paths: str, options: LoadOptions = PATIENT) -> AsyncIterator[Run]:
     """Begin a run that guesses these paths, or every link; its guesses need not be decided yet."""
     verdicts = Verdicts()
-    environment = web_environment(pool)
+    environment = web_environment(pool, options)
     speculative = SpeculativeEnvironment(
         environment,
         predictors=[EveryLink(paths)],
@@ -270,11 +273,11 @@ async def started(pool: BrowserPool, site: Website, *paths: str) -> AsyncIterato
 
 
 @asynccontextmanager
-async def guessed(pool: BrowserPool, pages: Pages, *paths: str) -> AsyncIterator[Run]:
+async def guessed(pool: BrowserPool, pages: Pages, *paths: str, options: LoadOptions = PATIENT) -> AsyncIterator[Run]:
     """Begin a run whose guesses, all of them links of the first page, are decided."""
     links = "".join(f"<p><a href='{path}'>Page {number}</a></p>" for number, path in enumerate(paths))
     site = Website({"/": f"<p>first</p>{links}", "/plain": "<p>plain text</p>", **pages})
-    async with started(pool, site, *paths) as run:
+    async with started(pool, site, *paths, options=options) as run:
         await run.verdicts.on(len(paths))
         yield run
 
@@ -293,20 +296,25 @@ async def test_a_run_that_guesses_every_link_springs_no_trap(pool: BrowserPool, 
         assert run.verdicts.account.failures == Counter()
 
 
-RESTLESS = "<p>restless</p><script>setInterval(() => document.body.append('x'), 20)</script>"
+async def never(_: web.Request) -> web.Response:
+    await asyncio.Event().wait()
+    raise AssertionError("it came")
+
+
+RESTLESS: Pages = {"/restless": script("fetch('/endless')", "restless"), "/endless": never}
 
 
 async def test_a_page_that_never_settles_is_not_kept(pool: BrowserPool) -> None:
-    async with guessed(pool, {"/restless": RESTLESS}, "/restless") as run:
+    async with guessed(pool, RESTLESS, "/restless", options=HASTY) as run:
         assert run.verdicts.account.refusals == {"not-kept": 1}
         await run.see("/restless")
         assert (run.uses, run.site.count("/restless")) == ((0, 1), 2)
 
 
 async def test_who_waits_for_a_page_that_never_settles_need_not_load_it_again(pool: BrowserPool) -> None:
-    site = Website({"/": "<a href=/restless>Restless</a>", "/restless": RESTLESS})
+    site = Website({"/": "<a href=/restless>Restless</a>", **RESTLESS})
     gate = site.shut("/restless")
-    async with started(pool, site, "/restless") as run:
+    async with started(pool, site, "/restless", options=HASTY) as run:
         await site.arrived("/restless")
         async with asyncio.TaskGroup() as group:
             seen = group.create_task(run.see("/restless"))

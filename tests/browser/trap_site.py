@@ -324,7 +324,8 @@ def trap_site(elsewhere: str) -> Website:
     Args:
         elsewhere: The origin of another site, on this machine.
     """
-    pages: dict[str, str | Answer] = {path: f"<title>Plain</title><p>{path}</p>" for path in PLAIN}
+    # They outlive the run, however long it takes.
+    pages: dict[str, str | Answer] = {path: answers(f"<p>{path}</p>", Cache_Control="max-age=300") for path in PLAIN}
     pages |= {trap.path: trap.answer for trap in PAGES}
     pages |= {
         "/": _first_page(),

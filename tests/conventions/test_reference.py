@@ -9,6 +9,8 @@ from agent.settings import Settings
 from tests.conventions.sources import ROOT, tree
 from tests.reference import pages
 
+_DOCTOR = ("agent/doctor.py", "agent/doctor_cache.py")
+
 
 def test_the_reference_is_up_to_date() -> None:
     folder = ROOT / "docs" / "reference"
@@ -49,11 +51,12 @@ def _hints() -> set[str]:
 
 def _arguments(name: str) -> list[ast.expr]:
     """What the doctor's checks are given by this name, directly, by position in a helper, or through a variable."""
-    calls = [node for node in ast.walk(tree("agent/doctor.py")) if isinstance(node, ast.Call)]
+    nodes = [node for module in _DOCTOR for node in ast.walk(tree(module))]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     checks = [call for call in calls if ast.unparse(call.func) in ("Check", "check_folder", "_endpoint_failed")]
     given = [keyword.value for call in checks for keyword in call.keywords if keyword.arg == name]
     position = {"name": ("check_folder", 0), "hint": ("_endpoint_failed", 1)}[name]
     given += [call.args[position[1]] for call in checks if ast.unparse(call.func) == position[0]]
-    variables = [node for node in ast.walk(tree("agent/doctor.py")) if isinstance(node, ast.Assign)]
+    variables = [node for node in nodes if isinstance(node, ast.Assign)]
     given += [node.value for node in variables if ast.unparse(node.targets[0]) == name]
     return given

@@ -7,11 +7,16 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
+import pytest
 
 from tests.agent.command import running, speccache
+from tests.evals import plain_trace
+from tests.evals.test_report_truth import check_report
 
 ROOT = Path(__file__).parents[2]
 FAST = ("--target", "gold", "--time-scale", "0.02")
@@ -19,7 +24,7 @@ IDS = ("--id", "merrowdale-en-history-1", "--id", "merrowdale-zh-history-1")
 
 
 async def test_a_suite_in_three_modes_and_then_in_one_more(tmp_path: Path) -> None:
-    words = ("eval", "institute", *IDS, *FAST, "--questions-at-once", "2", "--out", "out", "--json")
+    words = ("eval", "institute", *IDS, *FAST, "--questions-at-once", "2", "--out", "out", "--json", "--traces")
     result = await speccache(*words, "--modes", "off,spec", cwd=tmp_path)
     assert result.code == 0, result.err
     report = json.loads(result.out)
@@ -37,12 +42,31 @@ async def test_a_suite_in_three_modes_and_then_in_one_more(tmp_path: Path) -> No
     asked = [line for line in more.err.splitlines() if " of 6 " in line]
     assert len(asked) == 2  # what was found before is not asked again
     assert all("oracle" in line for line in asked)
-    figures = json.loads(more.out)["modes"]
-    assert figures["oracle"]["hit_or_join"] == 1
-    assert figures["oracle"]["same_trajectory"] is True
+    report = json.loads(more.out)
+    assert report["modes"]["oracle"]["hit_or_join"] == 1
+    assert report["modes"]["oracle"]["same_trajectory"] is True
+    assert report["questions"]["not_side_by_side"] == {"oracle": 2}
+    rows = [json.loads(line) for line in (tmp_path / "out" / "runs.jsonl").read_text(encoding="utf-8").splitlines()]
+    check_report(rows, report)
+    for row in rows:
+        _check_record(row, tmp_path / "out" / "traces" / f"{row['item']}-{row['mode']}.jsonl")
 
     other = await speccache(*words, "--modes", "off,spec", "--max-guesses", "5", cwd=tmp_path)
     assert (other.code, "max_guesses was 3, is 5" in other.err) == (2, True)
+
+
+def _check_record(row: dict[str, Any], trace: Path) -> None:
+    """Check a record against its trace, from which the same was worked out plainly."""
+    lines = plain_trace.read(trace)
+    facts = plain_trace.facts(lines)
+    told = {name: row[name] for name in facts}
+    assert told == {
+        name: pytest.approx(fact, abs=0.02) if isinstance(fact, float) else fact for name, fact in facts.items()
+    }
+    steps = plain_trace.steps(lines)
+    if row["mode"] == "off":  # where nothing is loaded ahead, no cache tells of pages
+        steps = [step | {"kind": "miss"} for step in steps]
+    assert [{name: step[name] for name in steps[0]} for step in row["steps"]] == steps
 
 
 async def test_an_interrupted_suite_keeps_what_was_found_and_goes_on(tmp_path: Path) -> None:
@@ -66,16 +90,20 @@ async def test_an_interrupted_suite_keeps_what_was_found_and_goes_on(tmp_path: P
 
 
 async def test_as_tests_a_wrong_answer_passes_and_a_dead_model_fails(tmp_path: Path) -> None:
-    wrong, broken = await _pytest(tmp_path, "embedded"), await _pytest(tmp_path, "small")
+    wrong, broken = await _pytest(tmp_path, "embedded"), await _pytest(tmp_path, "small", "-k", "spec")
     assert (wrong.code, "2 passed" in wrong.out) == (0, True), wrong.out
     assert "merrowdale-en-history-1-spec" in wrong.out
     assert "SIMULATED" in wrong.out
-    assert (broken.code, "2 failed" in broken.out) == (1, True), broken.out
+    assert (broken.code, "1 failed, 1 deselected" in broken.out) == (1, True), broken.out
+    runs = (tmp_path / "small" / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["mode"] for line in runs] == ["spec"]  # what is left out is not asked
     assert "127.0.0.1:9" in broken.out
     assert "Traceback" not in broken.out
 
 
 async def test_what_pytest_cannot_do_is_told(tmp_path: Path) -> None:
+    nothing = await _pytest(tmp_path, "gold", suite=())
+    assert (nothing.code, "pytest evals --suite NAME" in nothing.err) == (4, True)
     several = await _pytest(tmp_path, "gold", "-n", "2")
     assert (several.code, "--questions-at-once" in several.err) == (4, True)
     unknown = await _pytest(tmp_path, "gold", "--modes", "fast")
@@ -87,8 +115,8 @@ class _Tests:
         self.code, self.out, self.err = code, out.decode(), err.decode()
 
 
-async def _pytest(folder: Path, target: str, *words: str) -> _Tests:
-    flags = ["--suite", "institute", *IDS[:2], "--modes", "off,spec", "--time-scale", "0", "--think", "none"]
+async def _pytest(folder: Path, target: str, *words: str, suite: Sequence[str] = ("--suite", "institute")) -> _Tests:
+    flags = [*suite, *IDS[:2], "--modes", "off,spec", "--time-scale", "0", "--think", "none"]
     endpoint = ["--base-url", "http://127.0.0.1:9/v1"] if target == "small" else []
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", "evals", "-v", "-p", "no:cacheprovider"),

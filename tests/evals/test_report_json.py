@@ -46,6 +46,7 @@ def test_a_run_that_is_half_way_says_what_it_leaves_out() -> None:
         "left_out": {"not asked in spec": 1, "error in off": 1},
         "failed": {"off": 1},
         "modes_not_compared": [],
+        "not_side_by_side": {},
     }
     assert report["compared"]["spec"]["interval"] is None
 

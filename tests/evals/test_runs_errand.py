@@ -41,8 +41,9 @@ class FakeAsker:
         return replace(record, status="answered", broken=self.broken, steps=() if self.broken else STEPS)
 
 
-async def asked(asker: FakeAsker) -> list[Record]:
-    return [record async for record in run_errand(asker, Errand(item=ITEM))]  # type: ignore[arg-type]
+async def asked(asker: FakeAsker, *known: Record) -> list[Record]:
+    errand = Errand(item=ITEM, known=known)
+    return [record async for record in run_errand(asker, errand)]  # type: ignore[arg-type]
 
 
 async def test_the_oracle_is_told_the_way_of_the_run_before() -> None:
@@ -58,3 +59,11 @@ async def test_an_oracle_that_nobody_could_tell_the_way_is_to_be_asked_again() -
     assert (oracle.order, oracle.status) == (2, "error")
     assert "the way" in oracle.broken
     assert list(asker.ways) == [Mode.OFF]
+
+
+async def test_what_is_left_is_counted_on_from_what_was_asked_before() -> None:
+    before = replace(blank_record("toy", ITEM, Mode.SPEC, order=3), status="answered", steps=STEPS)
+    assert [(record.mode, record.order) for record in await asked(FakeAsker(), before)] == [
+        (Mode.OFF, 4),
+        (Mode.ORACLE, 5),
+    ]

@@ -75,13 +75,27 @@ def test_a_full_disk_is_told_and_lets_go_of_the_folder(tmp_path: Path) -> None:
     journal = Journal(tmp_path, CONDITIONS).__enter__()
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
     try:
-        with pytest.raises(RunsUnusable, match="cannot be written"):
+        with pytest.raises(RunsUnusable, match="cannot be written") as caught:
             journal.add(RECORD)
         journal.__exit__()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.hint.startswith("Make room")
     with Journal(tmp_path, CONDITIONS) as journal:
         assert journal.records == ()
+
+
+def test_a_start_that_found_nothing_leaves_no_folder_of_its_own(tmp_path: Path) -> None:
+    mine, kept = tmp_path / "mine", tmp_path / "kept"
+    with Journal(mine, CONDITIONS):
+        assert mine.is_dir()
+    assert not mine.exists()
+    with Journal(kept, CONDITIONS):
+        (kept / "traces").mkdir()
+    assert {path.name for path in kept.iterdir()} >= {"traces", "conditions.json"}
+    with Journal(mine, CONDITIONS) as journal:
+        journal.add(RECORD)
+    assert (mine / RUNS).exists()
 
 
 def test_other_conditions_are_refused_and_named(tmp_path: Path) -> None:

@@ -71,6 +71,20 @@ def test_the_simulated_target_thinks_on_the_live_web_too(tmp_path: Path) -> None
     assert embedded.plan().conditions.think_seconds == 0
 
 
+def test_a_model_thinks_as_long_as_it_takes_unless_it_is_told_to_take_longer(tmp_path: Path) -> None:
+    question = {"id": "a", "question": "?", "answer": "!", "url": "https://example.org/"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(question), encoding="utf-8")
+    given = {"target": "small", "draft": "none", "base_url": "http://127.0.0.1:1/v1"}
+    request = Request(suite=str(tmp_path / "mine.jsonl"), given=given)
+    assert request.plan().conditions.caveats() == ()
+    assert replace(request, think="o4-mini").plan().conditions.caveats() == (
+        "Thinking times are simulated: a decision takes at least 10.01 s on average, as published for o4-mini.",
+    )
+    offline = replace(request, suite="institute", think="o4-mini").plan().conditions
+    assert any("at least 2.002 s on average, as published for o4-mini, times 0.2" in each for each in offline.caveats())
+    assert any("at least 3 s on average." in each for each in replace(request, think="3").plan().conditions.caveats())
+
+
 def test_the_order_of_modes_is_shuffled_by_question_and_the_oracle_is_never_first(settings: Settings) -> None:
     items = tuple(Item(id=f"q{number}", question="?", answer="!") for number in range(60))
     plan = Plan(suite=Suite(name="toy", items=items), items=items, modes=tuple(Mode), settings=settings)

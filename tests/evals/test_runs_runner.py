@@ -10,6 +10,9 @@ import pytest
 
 from agent.models.call_account import CallAccount
 from agent.settings import EMBEDDED, load_settings
+from evals.report import report_json
+from evals.report.paired import pair
+from evals.report.wording import pairing_notes
 from evals.runs.asking import blank_record
 from evals.runs.engine import Keep
 from evals.runs.errand import Errand
@@ -24,25 +27,29 @@ from evals.suites import Item, Suite
 class FakeEngine:
     """Answers each question by its expected answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self.judging = CallAccount()
         self.asked: list[str] = []
 
     async def ask(self, errands: Sequence[Errand], keep: Keep) -> None:
         for errand in errands:
             self.asked.append(errand.item.id)
-            record = blank_record("toy", errand.item, Mode.OFF, order=1)
-            keep(replace(record, status="answered", answer=errand.item.answer))
+            for mode in self.plan.order(errand.item):
+                if mode not in {record.mode for record in errand.known}:
+                    record = blank_record("toy", errand.item, mode, order=1)
+                    keep(replace(record, status="answered", answer=errand.item.answer))
 
 
-def plan(*items: Item) -> Plan:
+def plan(*items: Item, modes: Sequence[Mode]) -> Plan:
     settings = load_settings(target=EMBEDDED, draft="none")
-    return Plan(suite=Suite(name="toy", items=items), items=items, modes=(Mode.OFF,), settings=settings)
+    return Plan(suite=Suite(name="toy", items=items), items=items, modes=tuple(modes), settings=settings)
 
 
-async def run(folder: Path, *items: Item) -> list[str]:
+async def run(folder: Path, *items: Item, modes: Sequence[Mode] = (Mode.OFF,)) -> list[str]:
     """Return which questions were asked."""
-    asking, engine = plan(*items), FakeEngine()
+    asking = plan(*items, modes=modes)
+    engine = FakeEngine(asking)
     with Journal(folder, asking.conditions) as journal:
         async with Runner(asking, journal, engine=engine) as runner:
             await runner.finished()
@@ -58,3 +65,25 @@ async def test_only_what_is_missing_is_asked_and_never_taken_from_another_questi
         with pytest.raises(RunsUnusable, match="another question under the id q1") as caught:
             await run(tmp_path, changed, two)
         assert "--out" in caught.value.hint
+
+
+async def test_a_mode_that_is_added_later_is_told_to_be_no_neighbour_of_the_others(tmp_path: Path) -> None:
+    one, two = (Item(id=f"q{number}", question=f"{number}?", answer=f"{number}!") for number in (1, 2))
+    await run(tmp_path, one, modes=(Mode.OFF, Mode.SPEC))
+    with Journal(tmp_path, plan(one, modes=(Mode.OFF,)).conditions) as journal:
+        assert pair(journal.records).apart == {}
+    assert await run(tmp_path, one, two, modes=(Mode.OFF, Mode.SPEC, Mode.RANK)) == ["q1", "q2"]
+    with Journal(tmp_path, plan(one, modes=(Mode.OFF,)).conditions) as journal:
+        found = pair(journal.records)
+        report = report_json(journal.records, plan(one, modes=(Mode.OFF,)).conditions)
+    assert found.apart == report["questions"]["not_side_by_side"] == {"rank": 1}
+    assert any(note.startswith("Not side by side with off") and "rank 1 of 2" in note for note in pairing_notes(found))
+
+
+async def test_what_is_left_out_of_a_plan_is_not_asked(tmp_path: Path) -> None:
+    items = tuple(Item(id=f"q{number}", question=f"{number}?", answer=f"{number}!") for number in (1, 2))
+    asking = replace(plan(*items, modes=(Mode.OFF, Mode.SPEC)), only=frozenset({("q2", "spec")}))
+    with Journal(tmp_path, asking.conditions) as journal:
+        async with Runner(asking, journal, engine=FakeEngine(asking)) as runner:
+            await runner.finished()
+        assert [(record.item, record.mode) for record in journal.records] == [("q2", "spec")]

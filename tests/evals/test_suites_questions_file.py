@@ -114,7 +114,7 @@ def test_a_broken_line_is_named_with_its_field(tmp_path: Path, row: object, prob
     with pytest.raises(ItemsInvalid) as caught:
         load_items(write(tmp_path / "a.jsonl", MINIMAL | {"id": "a-0"}, row))
     assert f"a.jsonl:2: {problem}" in str(caught.value)
-    assert caught.value.hint.startswith(hint)
+    assert caught.value.hint.startswith(hint or "Mend it there")
 
 
 def test_a_broken_line_about_a_site_is_named(tmp_path: Path) -> None:

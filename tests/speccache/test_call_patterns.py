@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,3 +95,29 @@ def test_what_is_found_nowhere_is_not_named() -> None:
 def test_it_does_not_grow_without_end() -> None:
     patterns = learned(*([step("find", None, q="x"), step("open", None, id=f"{number}")] for number in range(1_000)))
     assert max(map(len, patterns._sources.values())) <= 400
+    strange = [
+        [step("find", {"n": number}), step("open", None, **{f"a{number}": "x" * 9_000})] for number in range(2_000)
+    ]
+    patterns = learned(*strange)
+    assert len(patterns._next[("find",)]) <= 100
+    assert len(patterns._sources) <= 1_000
+    assert len(patterns._read) <= 24
+    assert not +Counter(source for counts in patterns._sources.values() for source in counts)
+
+
+def test_what_it_has_seen_most_often_stays() -> None:
+    often = [[step("find"), step("open", None, id="a")]] * 5
+    seldom = [[step("find"), step("open", None, **{f"a{number}": 1})] for number in range(500)]
+    assert named(learned(*often, *seldom), step("find"))[0] == "open(id='a')"
+
+
+def test_a_result_is_looked_into_by_no_code_of_its_own() -> None:
+    class Counted(dict[str, Any]):
+        def items(self) -> Any:
+            raise OSError("never asked")
+
+    patterns = CallPatterns()
+    run = [step("find", Counted(id="a")), step("open", None, id="a")]
+    patterns.learn(run)
+    assert [read.columns for read in patterns._read.values() if read.result is run[0].observation] == [{".id": ['"a"']}]
+    assert named(patterns, step("find", Counted(id="b"))) == ["open(id='b')"]

@@ -348,6 +348,75 @@ async def test_idle_time_goes_one_level_deeper(maze: Maze, events: list[Event]) 
     await environment.aclose()
 
 
+async def test_what_is_guessed_one_level_deeper_is_no_guess_of_the_turns_own_action(
+    maze: Maze, events: list[Event]
+) -> None:
+    account, script = Account(), Script(["a"], ["c"])
+
+    def told(event: Event) -> None:
+        events.append(event)
+        account(event)
+
+    environment = SpeculativeEnvironment(maze, predictors=[script], deeper=[script], listener=told)
+    await environment.step("start")
+    await until(events, EventKind.LOAD, 2)
+    assert [(event.action, event.depth) for event in events if event.kind is EventKind.LAUNCH] == [("a", 0), ("c", 1)]
+    await environment.step("c")
+    assert (events[-1].kind, account.hits) == (EventKind.HIT, 1)
+    assert account.hits_within(3) == 0
+    await environment.aclose()
+
+
+async def test_guesses_are_counted_anew_after_an_action_that_is_never_run_ahead(
+    maze: Maze, events: list[Event]
+) -> None:
+    account = Account()
+
+    def told(event: Event) -> None:
+        events.append(event)
+        account(event)
+
+    environment = SpeculativeEnvironment(maze, predictors=[Script(["a"], ["b"])], listener=told)
+    await environment.step("start")
+    await until(events, EventKind.LOAD)
+    await environment.step("look")
+    await until(events, EventKind.LOAD, 2)
+    await environment.step("b")
+    assert account.hits_within(1) == 1
+    await environment.aclose()
+
+
+async def test_what_had_no_slot_before_the_decision_is_not_loaded_after_it(maze: Maze, events: list[Event]) -> None:
+    account, now = Account(), [0.0]
+
+    def told(event: Event) -> None:
+        events.append(event)
+        account(event)
+
+    environment = SpeculativeEnvironment(
+        maze,
+        predictors=[Script(["b", "c", "d"])],
+        options=SpeculationOptions(max_running=1),
+        listener=told,
+        clock=lambda: now[0],
+    )
+    guessed, wanted = maze.shut("b"), maze.shut("c")
+    await environment.step("start")
+    await maze.until_peeking("b")
+    now[0] = 3.0
+    step = asyncio.create_task(environment.step("c"))
+    await asyncio.sleep(0)
+    guessed.set()
+    await until(events, EventKind.LOAD)  # a slot is free, but the target loads itself
+    now[0] = 5.0
+    wanted.set()
+    await step
+    assert [event.action for event in events if event.reason == "no-slot"] == ["c", "d"]
+    assert maze.peeked == ["b"]
+    assert (account.measured_seconds, account.bound_seconds) == (5.0, 3.0)
+    await environment.aclose()
+
+
 async def test_the_gate_and_the_pressure_refuse_with_their_reasons(maze: Maze, events: list[Event]) -> None:
     pressure: list[str | None] = [None]
     environment = SpeculativeEnvironment(

@@ -55,3 +55,52 @@ async def test_a_function_cannot_change_the_arguments_of_a_guess() -> None:
     call = ToolCall("drain", {"numbers": [1, 2]})
     assert await ToolEnvironment({"drain": drain}).peek(call) == Result(value=2, ahead=True)
     assert call.arguments == {"numbers": [1, 2]}
+
+
+async def test_a_read_can_run_ahead_in_another_way() -> None:
+    async def get(order: int) -> str:
+        return f"{order}, called"
+
+    async def get_ahead(order: int) -> str:
+        return f"{order}, ahead"
+
+    tools = ToolEnvironment({"get_order": get}, ahead={"get_order": get_ahead})
+    assert (await tools.step(order(70))).value == "70, called"
+    assert (await tools.peek(order(70))).value == "70, ahead"
+    with pytest.raises(ValueError, match="'cancel' is to be run ahead, but is no read"):
+        ToolEnvironment({"get_order": get}, writes={"cancel": get}, ahead={"cancel": get})
+
+
+async def test_what_cannot_be_copied_is_not_kept() -> None:
+    class Uncopied:
+        def __deepcopy__(self, _: object) -> object:
+            raise OSError("no")
+
+    async def get() -> Uncopied:
+        return Uncopied()
+
+    with pytest.raises(Unspeculable, match="no-copy"):
+        await ToolEnvironment({"get": get}).peek(ToolCall("get"))
+
+
+async def test_a_session_without_end_remembers_a_bounded_number_of_calls_and_never_gives_a_key_twice() -> None:
+    async def get(order: int) -> int:
+        return order
+
+    tools, keys = ToolEnvironment({"get_order": get}), list[object]()
+    for number in range(2_500):
+        for each in (order(0), order(number + 1)):
+            keys.append(tools.key(each))
+            await tools.step(each)
+    assert len(set(keys)) == len(keys)
+    assert len(tools._served) <= 1_000
+
+
+async def test_a_function_that_is_not_async_is_named() -> None:
+    def get() -> int:
+        return 7
+
+    with pytest.raises(
+        TypeError, match="the tool 'get' gave a value of int that cannot be awaited: it has to be an async"
+    ):
+        await ToolEnvironment({"get": get}).step(ToolCall("get"))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speccache import Event, EventKind, InvalidCall, SpeculationOptions, SpeculativeTools, ToolCall
-from speccache.tools import Calls
+from speccache import CallPatterns, Event, EventKind, InvalidCall, SpeculationOptions, SpeculativeTools, Step, ToolCall
+from speccache.tools import Calls, ToolOptions
 from tests.speccache.progress import until
 from tests.speccache.shop import Shop
 
@@ -142,7 +142,7 @@ async def test_a_result_serves_one_call(shop: Shop, events: list[Event], specula
 
 
 async def test_a_conversation_that_never_ends_keeps_its_latest_calls(shop: Shop) -> None:
-    async with over(shop, predict=lambda _: (), options=SpeculationOptions(max_steps=2)) as tools:
+    async with over(shop, predict=lambda _: (), options=ToolOptions(max_steps=2)) as tools:
         for number in range(3):
             await tools.get_user(number)
         assert [step.action.arguments["id"] for step in tools.trajectory] == [1, 2]
@@ -210,6 +210,108 @@ async def test_a_caller_may_change_what_it_got(events: list[Event], speculative:
     tools = speculative(order(70))
     (await tools.get_user(7))["orders"].clear()
     assert tools.trajectory[0].observation["orders"] == [70, 71, 72]
+
+
+class Stuck(dict[str, int]):
+    """What cannot be copied, nor looked into."""
+
+    def items(self) -> Any:
+        raise OSError("stuck")
+
+    def __deepcopy__(self, _: object) -> Any:
+        raise OSError("stuck")
+
+
+async def test_what_cannot_be_copied_reaches_its_caller_and_is_not_kept_ahead(events: list[Event]) -> None:
+    results: list[Stuck] = []
+
+    async def get(number: int) -> Stuck:
+        results.append(Stuck(number=number))
+        return results[-1]
+
+    async with SpeculativeTools({"get": get}, listener=events.append) as tools:
+        assert await tools.get(1) is results[0]
+        assert await tools.get(2) is results[1]
+        await until(events, EventKind.REFUSE)
+        assert await tools.get(3) is results[-1]
+        assert [result["number"] for result in results] == [1, 2, 3, 3]
+        assert (tools.account.refusals["no-copy"], tools.account.failures) == (1, {})
+
+
+async def test_a_joined_guess_that_cannot_be_copied_is_run_again(shop: Shop) -> None:
+    gate, copies = shop.shut("order 70"), list[Any]()
+
+    def copied(value: Any) -> Any:
+        copies.append(value)
+        raise RuntimeError("no copies")
+
+    async with over(shop, predict=lambda _: [order(70)], copied=copied) as tools:
+        await tools.get_user(7)
+        await shop.until_running("order 70")
+        calls = [asyncio.create_task(tools.get_order(70)) for _ in range(2)]
+        await asyncio.sleep(0)
+        gate.set()
+        first, second = [await call for call in calls]
+        assert first == second
+        assert first is not second
+        assert shop.runs.count("order 70") == 3
+
+
+async def test_options_of_tools_have_their_own_age_limit(shop: Shop) -> None:
+    assert ToolOptions(max_guesses=5).max_age_seconds == 30.0
+    assert ToolOptions(max_age_seconds=300.0).max_age_seconds == 300.0
+    with pytest.raises(TypeError, match="give ToolOptions"):
+        over(shop, options=SpeculationOptions(max_guesses=5))
+
+
+async def test_a_result_that_is_larger_than_all_may_be_is_not_kept(shop: Shop, events: list[Event]) -> None:
+    async def text(length: int) -> str:
+        return "x" * length
+
+    guesses = [ToolCall("text", {"length": length}) for length in (10, 10_000)]
+    options = ToolOptions(max_bytes=1_000)
+    async with SpeculativeTools(
+        {"text": text}, predict=lambda _: guesses, options=options, listener=events.append
+    ) as tools:
+        await tools.text(1)
+        await until(events, EventKind.REFUSE)
+        assert tools.account.refusals == {"not-kept": 1}
+        assert "entries=1/" in repr(tools)
+
+
+@pytest.mark.parametrize("kind", ["list", "generator"])
+async def test_guesses_become_the_calls_that_their_tools_would_be_given(
+    shop: Shop, events: list[Event], kind: str
+) -> None:
+    def as_called(guess: ToolCall) -> ToolCall:
+        number = guess.arguments["order"]
+        if not str(number).isdecimal():
+            raise InvalidCall("no number")
+        return order(int(number))
+
+    guesses = [ToolCall("get_order", {"order": number}) for number in ("70", "seventy")]
+
+    async def generated(_: Calls) -> AsyncIterator[ToolCall]:
+        for guess in guesses:
+            yield guess
+
+    predict = (lambda _: guesses) if kind == "list" else generated
+    async with over(shop, predict=predict, as_called=as_called, listener=events.append) as tools:
+        await tools.get_user(7)
+        await until(events, EventKind.LOAD)
+        await tools.get_order(70)
+        assert tools.account.hits == 1
+        assert tools.account.refusals["invalid"] >= 1
+        assert "order seventy" not in shop.runs
+
+
+async def test_a_shared_memory_learns_the_last_call_of_a_block_too(shop: Shop) -> None:
+    patterns = CallPatterns()
+    async with over(shop, predict=patterns) as tools:
+        user = await tools.get_user(7)
+        await tools.get_order(user["orders"][0])
+    user_again = Step(ToolCall("get_user", {"id": 8}), await shop.get_user(8))
+    assert [str(call) for call in patterns([user_again])] == ["get_order(order=80)"]
 
 
 @pytest.mark.parametrize(

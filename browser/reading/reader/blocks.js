@@ -6,18 +6,21 @@
   const CHUNK_CHARACTERS = 8_192; // the renderer takes the page in pieces of about this size
   const CONTEXT_CHARACTERS = 200;
   const HEADING_CHARACTERS = 60; // of a heading in a context
+  const LABEL_CHARACTERS = 40; // of a label in a context
 
   const blocks = {
     chunks: [],
     characters: 0,
     full: "", // the limit that ended the reading
     heading: "", // above the text that is being read
+    label: "", // what it is the value of: the term it describes
     nesting: 0, // open lists, items, quotes
     flat: 0, // inside a link, a cell or a heading: blocks are only spaces
     bare: false, // the next block is the first of its item and needs no <p>
     preformatted: false,
     lines: false, // line breaks in the text are shown as such
     plain: "", // of the paragraph, for names and contexts
+    ended: "", // the paragraph before
   };
   let chunk = "";
   let paragraph = "";
@@ -57,18 +60,21 @@
   };
 
   const context = ({ from, to }) => {
-    const { plain, heading } = blocks;
-    const room = CONTEXT_CHARACTERS - Math.min(heading.length, HEADING_CHARACTERS) - 3;
+    const { plain } = blocks;
+    const heading = shorten(blocks.heading, HEADING_CHARACTERS);
+    const label = blocks.label && `${shorten(blocks.label, LABEL_CHARACTERS)}: `;
+    const room = CONTEXT_CHARACTERS - heading.length - label.length - 3;
     const spare = Math.max(0, room - (to - from)) >> 1;
     let start = from <= spare || plain.length <= room ? 0 : plain.indexOf(" ", from - spare) + 1;
     if (start > from) start = from;
     const around = shorten(plain.slice(start).trim(), room);
-    return [shorten(heading, HEADING_CHARACTERS), start > 0 ? `…${around}` : around].filter(Boolean).join(" › ");
+    return [heading, label + (start > 0 ? `…${around}` : around)].filter(Boolean).join(" › ");
   };
 
   // Drop the paragraph, once its links have their contexts.
   blocks.forget = () => {
     for (const mention of mentions) mention.link.context ||= context(mention);
+    blocks.ended = blocks.plain.trim();
     paragraph = blocks.plain = "";
     mentions = [];
   };

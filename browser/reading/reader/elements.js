@@ -28,6 +28,21 @@
     container("li", element, { first: true, attributes: isNumbered ? ` value=${ordinal(element)}` : "" });
   };
 
+  // A term labels what describes it.
+  const readTerm = (element) => {
+    blocks.flush();
+    blocks.label = blocks.ended = "";
+    container("dt", element, { first: true });
+    blocks.label = blocks.ended;
+  };
+
+  const readTerms = (element) => {
+    const outer = blocks.label;
+    blocks.label = "";
+    container("dl", element);
+    blocks.label = outer;
+  };
+
   const ordinals = new WeakMap(); // <ol> -> number of the item read last
   const ordinal = (element) => {
     const list = element.parentElement;
@@ -149,13 +164,15 @@
       case "ul":
       case "menu":
         return container("ul", element);
-      case "ol":
       case "dl":
+        return readTerms(element);
+      case "ol":
       case "blockquote":
         return container(name, element);
       case "li":
         return readItem(element);
       case "dt":
+        return readTerm(element);
       case "dd":
         return container(name, element, { first: true });
       case "iframe":
