@@ -124,6 +124,13 @@ class Schedule(Generic[ActionT]):
         if self._loads.get(load.key) is load:
             del self._loads[load.key]
 
+    def withdraw(self, key: Hashable) -> Load[ActionT] | None:
+        """Drop the load of this key and return it, if it still waits."""
+        load = self._loads.get(key)
+        if load is None or load.running:
+            return None
+        return self._loads.pop(key)
+
     def _is_current(self, load: Load[ActionT], depth: int) -> bool:
         return load.turn == self._turn and load.depth == depth and self._taken.get(load.key) == depth
 

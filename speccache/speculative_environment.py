@@ -147,7 +147,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
         except Exception:  # noqa: BLE001 - a speculation is one of the three borders; the speculator counts it
             return None
         finally:
-            self._speculator.release()
+            self._speculator.release(key)
         waited_seconds = self._recorder.now() - started_seconds
         self._recorder.record(
             EventKind.JOIN,
@@ -168,7 +168,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
                 found = await self._supply.obtain(key, lambda: self._environment.step(action))
             seen = await self._environment.adopt(action, found.value) if found.shelved else found.value
         finally:
-            self._speculator.release()
+            self._speculator.release(key)
         waited_seconds = self._recorder.now() - started_seconds
         self._keep(key, found, 0.0)
         kind = EventKind.HIT if found.shelved else EventKind.MISS

@@ -223,9 +223,12 @@ class Speculator(Generic[ActionT, ObservationT]):
         """Start nothing until `release()`: the target is loading a page itself."""
         self._held += 1
 
-    def release(self) -> None:
-        """Undo one `hold()`."""
+    def release(self, key: Hashable) -> None:
+        """Undo one `hold()`: what waits starts, but for the observation that the target now has itself."""
         self._held -= 1
+        load = self._schedule.withdraw(key)
+        if load is not None:
+            self._tell(EventKind.REFUSE, load, reason="no-slot")
         self._launch()
 
     def _give_up(self, load: Load[ActionT], reason: str) -> None:

@@ -125,7 +125,7 @@ class LinkRanker:
 
 
 def _covered(question: str, links: Sequence[Link]) -> Scores:
-    """Return how much of the question each link covers, and how far it mentions what the link is called and labelled."""
+    """Return how much of the question each link covers, and how far it mentions the name and label."""
     names = _names(links)
     full_names = [f"{name} {url_words(link.url)}" for name, link in zip(names, links, strict=True)]
     texts = [f"{name} {link.context}" for name, link in zip(full_names, links, strict=True)]
