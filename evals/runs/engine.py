@@ -30,7 +30,7 @@ class Engine(Protocol):
     """Asks the questions of a plan.
 
     Attributes:
-        judging: Counts the calls to the model that judges, as far as they are made in this process.
+        judging: Counts the calls to the model that judges.
 
     Cancellation: the questions under way end, and everything that was opened is closed.
     """
