@@ -103,7 +103,8 @@ class Account:
             self._forgotten_bytes += oldest.wasted_bytes
 
     def _guess(self, event: Event) -> None:
-        if event.depth == 0:  # of what comes after the next action, no guess can be right of it
+        # What comes after the next action is no guess of it, and what was announced (without a rank) is none at all.
+        if event.depth == 0 and event.rank:
             self._guessed.append(event.key)
 
     def _step(self, event: Event) -> None:

@@ -27,6 +27,7 @@ class _Run:
     key: Hashable
     started_seconds: float
     ended_seconds: float = 0.0
+    ran_seconds: float = 0.0
     task: asyncio.Task[Result] = field(init=False)
     joined: bool = False
 
@@ -79,14 +80,16 @@ class ExpectedCalls:
         """Run a read ahead, unless it runs already.
 
         Returns:
-            Whether it runs; not where it is no read, and not once this is closed.
+            Whether it runs; not where it is no read, where very many run already, and once this is closed.
         """
         key = self._tools.key(call)
         if key is None or self._closed:
             return False
         if key in self._runs:
             return True
-        self._make_room()
+        self._drop_outdated()
+        if len(self._runs) >= _MAX_RUNS:
+            return False
         run = self._runs[key] = _Run(call=call, key=key, started_seconds=self._clock())
         run.task = asyncio.create_task(self._peek(run), name=f"expect {call}")
         run.task.add_done_callback(lambda _: self._ended(run))
@@ -95,6 +98,10 @@ class ExpectedCalls:
 
     async def _peek(self, run: _Run) -> Result:
         try:
+            # The state, and the caller's own arguments, may have changed since; no other task runs before the peek's
+            # first await, so that what it reads is what the key names.
+            if self._tools.key(run.call) != run.key:
+                raise Unspeculable("moved-on")
             return await self._tools.peek(run.call)
         finally:
             run.ended_seconds = self._clock()
@@ -102,12 +109,14 @@ class ExpectedCalls:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._runs
 
-    def _make_room(self) -> None:
-        """Drop what is too old to be served, and what was begun first where there is too much."""
-        for run in [run for run in self._runs.values() if run.task.done() and self._remaining_seconds(run) <= 0]:
+    def _drop_outdated(self) -> None:
+        """Drop what cannot be served any more: it is too old, or its call has another key now."""
+        for run in [run for run in self._runs.values() if self._is_outdated(run)]:
             self._drop(run)
-        while len(self._runs) >= _MAX_RUNS:
-            self._drop(next(iter(self._runs.values())))
+
+    def _is_outdated(self, run: _Run) -> bool:
+        too_old = run.task.done() and self._remaining_seconds(run) <= 0
+        return too_old or self._tools.key(run.call) != run.key
 
     def _remaining_seconds(self, run: _Run) -> float:
         return 0.0 if run.failed else run.ended_seconds + self._max_age_seconds - self._clock()
@@ -140,6 +149,7 @@ class ExpectedCalls:
         if run is None:
             return None
         run.joined = not run.task.done()
+        run.ran_seconds = self._clock() - run.started_seconds
         try:
             await asyncio.wait([run.task])
         finally:
@@ -159,7 +169,8 @@ class ExpectedCalls:
         run = self._served
         if run is not None and event.kind is EventKind.HIT and event.reason == _LEVEL and event.key == str(run.key):
             self._served = None
-            event = replace(event, kind=EventKind.JOIN if run.joined else EventKind.HIT, seconds=run.seconds)
+            seconds = run.ran_seconds + event.waited_seconds if run.joined else run.seconds
+            event = replace(event, kind=EventKind.JOIN if run.joined else EventKind.HIT, seconds=seconds)
         self._listener(event)
 
     def _tell(self, kind: EventKind, run: _Run, **facts: Any) -> None:

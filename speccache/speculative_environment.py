@@ -98,7 +98,7 @@ class SpeculativeEnvironment(Generic[ActionT, ObservationT]):
     def knows(self, action: ActionT, /) -> bool:
         """Tell whether what the action gives from here is stored or loading."""
         key = self._environment.key(action)
-        return key is not None and (key in self._store or key in self._flights)
+        return key is not None and (key in self._store or key in self._flights or self._speculator.is_loading(key))
 
     async def step(self, action: ActionT, /) -> ObservationT:
         """Do the action, from what is known already where that is possible, and start guessing what comes next."""

@@ -10,12 +10,13 @@ Needs `langchain-core`, which whoever has such tools has.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 
 from agent.adapters.blocking_calls import BlockingCalls
@@ -51,7 +52,12 @@ class Toolkit:
 
 @asynccontextmanager
 async def speculative_toolkit(
-    tools: Sequence[BaseTool], *, reads: Collection[str], options: ToolOptions = ToolOptions(), **more: Any
+    tools: Sequence[BaseTool],
+    *,
+    reads: Collection[str],
+    options: ToolOptions = ToolOptions(),
+    state: Callable[[], Hashable] = lambda: None,
+    **more: Any,
 ) -> AsyncIterator[Toolkit]:
     """Wrap tools that one conversation uses.
 
@@ -62,7 +68,8 @@ async def speculative_toolkit(
         tools: All tools of the conversation: one with effects outdates what was run ahead.
         reads: The names of those that change nothing; only these are run ahead.
         options: How much runs ahead, and how old a result may be when it is served.
-        more: `predict`, `state`, `copied` and `listener` of `SpeculativeTools`.
+        state: Names everything else that reads depend on; see `SpeculativeTools`.
+        more: `predict`, `copied` and `listener` of `SpeculativeTools`.
 
     Resource handling: what runs ahead ends with the block, and so do the threads of tools that block, once these have
     ended; the wrapped tools must not be used afterwards.
@@ -82,6 +89,8 @@ async def speculative_toolkit(
             ahead={tool.name: _ahead(tool, threads) for tool in tools if tool.name in reads},
             as_called=lambda guess: _as_called(guess, wrapped),
             options=options,
+            # A thread cannot be stopped: what a cancelled call writes in one comes after the call has ended.
+            state=lambda: (state(), threads.unheard),
             **more,
         ) as calls:
             wrapped |= {tool.name: _wrapped(tool, functions[tool.name], calls) for tool in tools}
@@ -100,10 +109,20 @@ def _called(tool: BaseTool, threads: BlockingCalls) -> Function:
 def _ahead(tool: BaseTool, threads: BlockingCalls) -> Function:
     """Return what runs the same ahead."""
     if isinstance(tool, StructuredTool):
-        return tool.coroutine or _threaded(tool, threads.ahead)
+        return _unheard(tool.coroutine or _threaded(tool, threads.ahead))
     if _is_async(tool):
         return _invoking(tool, lambda bare, given: bare.ainvoke(given, _UNHEARD))
     return _invoking(tool, lambda bare, given: threads.ahead(lambda: bare.invoke(given, _UNHEARD)))
+
+
+def _unheard(function: Function) -> Function:
+    @functools.wraps(function)
+    async def run(**arguments: Any) -> Any:
+        # Whatever runs ahead has a task, and so a context, of its own: what is set here does not reach the calls.
+        var_child_runnable_config.set({**(var_child_runnable_config.get() or {}), **_UNHEARD})
+        return await function(**arguments)
+
+    return run
 
 
 def _is_async(tool: BaseTool) -> bool:

@@ -72,9 +72,9 @@ class Membership:
                 wanted = address or os.environ.get("RAY_ADDRESS") or "local"
                 _join(wanted)
                 self._address = wanted
-            elif self._address and address not in (None, self._address):
+            elif address not in (None, "auto", part_of := self._address or ray.get_runtime_context().gcs_address):
                 raise ClusterUnusable(
-                    f"this process is part of the Ray cluster at {self._address}: it cannot join {address} as well",
+                    f"this process is part of the Ray cluster at {part_of}: it cannot join {address} as well",
                     hint="Ask on one after the other, or in two processes.",
                 )
             self._users += 1

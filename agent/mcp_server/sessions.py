@@ -122,9 +122,12 @@ class Sessions:
                 )
             self._sessions[name] = BrowsingSession(self._begin, part_chars=self._settings.part_chars, clock=self._clock)
         session = self._sessions[name]
-        session.used_seconds = self._clock()  # a call that only looks, or is refused, is one, too
-        session.left_seconds = None
+        self._touch(session)
         return session
+
+    def _touch(self, session: BrowsingSession) -> None:
+        """Note that its client has just called: to look, or in vain, is a call, too."""
+        session.used_seconds, session.left_seconds = self._clock(), None
 
     @contextmanager
     def listening(self, name: str) -> Iterator[None]:
@@ -170,9 +173,12 @@ class Sessions:
             at_rest: Wait until nothing is loading ahead, for a while at most.
         """
         session, count = self._sessions.get(name), len(self._sessions)
-        if session is not None and at_rest:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(session.tally.rest.wait(), _REST_SECONDS)
+        if session is not None:
+            self._touch(session)
+            if at_rest:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(session.tally.rest.wait(), _REST_SECONDS)
+                self._touch(session)
         return session.status(sessions=count) if session else StatusResult(sessions=count)
 
     def end(self, name: str) -> None:

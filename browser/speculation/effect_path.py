@@ -48,9 +48,10 @@ _ARTICLES = re.compile(
 )
 _MONTH = re.compile(r"(^|/)(19|20)\d\d/[01]?\d(/[0-3]?\d)?$")
 _OBJECT = re.compile(r"\d+|[0-9a-f]{8}[0-9a-f-]*", re.IGNORECASE)
-_TITLE_WORDS = frozenset(("a", "an", "of", "is", "are", "how", "why", "what", "when", "where", "which", "who", "vs"))
+_ASKING = frozenset(("is", "are", "how", "why", "what", "when", "where", "which", "who", "vs"))
+_JOINING = frozenset(("a", "an", "of"))
 _TITLE_LENGTH = 6
-"""So many words are no action's name."""
+"""So many words are no action's name; with one that joins, such as `of`, two fewer."""
 
 
 def has_effect(path: str, *, is_asked: bool) -> bool:
@@ -83,7 +84,8 @@ def _is_named_so(segment: str) -> bool:
 
 def _is_title(name: str, folders: Sequence[str]) -> bool:
     words = [word for word in _GAP.split(_JOINT.sub("-", name).lower()) if word]
-    if len(words) >= _TITLE_LENGTH or not _TITLE_WORDS.isdisjoint(words):
+    joined = not _JOINING.isdisjoint(words)
+    if len(words) >= _TITLE_LENGTH - 2 * joined or not _ASKING.isdisjoint(words):
         return True
     if _ENDS_SESSION.search(name):
         return False

@@ -36,6 +36,8 @@ async def test_both_return_and_raise_in_threads_of_their_own(calls: BlockingCall
     for run in (calls.called, calls.ahead):
         with pytest.raises(OSError, match="no line"):
             await run(fail)
+        with pytest.raises(RuntimeError, match="StopIteration"):  # a future cannot hold one, and would never be done
+            await run(lambda: next(iter(())))
 
 
 async def test_what_hangs_ahead_keeps_out_other_guesses_and_no_call(calls: BlockingCalls) -> None:
@@ -62,3 +64,29 @@ async def test_what_hangs_ahead_keeps_out_other_guesses_and_no_call(calls: Block
 
 async def test_what_hangs_ahead_does_not_hold_the_program(calls: BlockingCalls) -> None:
     assert await calls.ahead(lambda: threading.current_thread().daemon)
+
+
+async def test_without_a_thread_nothing_runs_ahead(calls: BlockingCalls, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(Unspeculable, match="no-thread"):
+            await calls.ahead(bool)
+    assert await calls.ahead(bool) is False, "its place is free"
+
+
+async def test_what_ends_after_its_caller_was_cancelled_is_counted(calls: BlockingCalls) -> None:
+    begun, gate = threading.Event(), threading.Event()
+    call = asyncio.create_task(calls.called(lambda: begun.set() or gate.wait()))
+    while not begun.is_set():
+        await asyncio.sleep(0)
+    call.cancel()
+    await asyncio.wait([call])
+    assert calls.unheard == 0
+    gate.set()
+    while not calls.unheard:
+        await asyncio.sleep(0)
+    assert await calls.called(bool) is False
+    assert calls.unheard == 1

@@ -6,10 +6,14 @@ import asyncio
 import threading
 from typing import Any
 
+import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from pydantic import BaseModel, Field, field_validator
 
+from agent.adapters import langchain_tools
+from agent.adapters.blocking_calls import BlockingCalls
 from agent.adapters.langchain_tools import speculative_toolkit
 from speccache import Event, EventKind, ToolCall
 from speccache.tools import ToolOptions
@@ -154,3 +158,68 @@ async def test_tools_for_one_text_are_read_and_run_in_threads() -> None:
         await until(events, EventKind.LOAD)
         assert await toolkit.tools[0].ainvoke({"text": "tram"}) == "TRAM"
         assert (toolkit.account.hits, toolkit.account.refusals["invalid"]) == (1, 1)
+
+
+async def test_what_a_tool_runs_within_is_unheard_ahead() -> None:
+    heard, events = list[str](), list[Event]()
+    chapter = RunnableLambda(lambda number: f"chapter {number}")
+
+    class Chain(BaseCallbackHandler):
+        def on_chain_end(self, outputs: Any, **_: Any) -> None:
+            heard.append(str(outputs))
+
+    @tool
+    async def read(number: int) -> str:
+        """Read a chapter."""
+        return await chapter.ainvoke(number)
+
+    following = [ToolCall("read", {"number": 2})]
+    async with speculative_toolkit([read], reads={"read"}, predict=lambda _: following, listener=events.append) as kit:
+        await kit.tools[0].ainvoke({"number": 1}, {"callbacks": [Chain()]})
+        await until(events, EventKind.LOAD)
+        assert heard == ["chapter 1"]
+        assert await kit.tools[0].ainvoke({"number": 2}) == "chapter 2"
+        assert kit.account.hits == 1
+
+
+async def test_what_a_cancelled_write_does_late_outdates_what_was_read_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = BlockingCalls("tool")
+    monkeypatch.setattr(langchain_tools, "BlockingCalls", lambda *_, **__: threads)
+    begun, gate, events, stock = threading.Event(), threading.Event(), list[Event](), [3]
+
+    @tool
+    def sell() -> str:
+        """Sell one."""
+        begun.set()
+        gate.wait()
+        stock[0] -= 1
+        return "sold"
+
+    @tool
+    async def count() -> str:
+        """Count the stock."""
+        return str(stock[0])
+
+    @tool
+    async def greet() -> str:
+        """Greet."""
+        return "hello"
+
+    guessed = [ToolCall("count", {})]
+    async with speculative_toolkit(
+        [sell, count, greet], reads={"count", "greet"}, predict=lambda _: guessed, listener=events.append
+    ) as kit:
+        sold, counted, greeted = kit.tools
+        selling = asyncio.create_task(sold.ainvoke({}))
+        while not begun.is_set():
+            await asyncio.sleep(0)
+        selling.cancel()
+        await asyncio.wait([selling])
+        await greeted.ainvoke({})
+        await until(events, EventKind.LOAD)
+        gate.set()
+        while not threads.unheard:
+            await asyncio.sleep(0)
+        assert await counted.ainvoke({}) == "2"

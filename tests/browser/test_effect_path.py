@@ -62,6 +62,8 @@ ACTING = """
 /confirm-email/MQ
 /auth/callback
 /#/logout
+/settings/delete-an-account
+/photos/delete-a-photo
 /app#!/cart/empty
 /app#logout
 /app#delete/5

@@ -24,3 +24,8 @@ def test_it_ends() -> None:
     endless: list[object] = ["x"]
     endless.append(endless)
     assert text_size(endless) < 10_000 * sys.getsizeof("x") + 10_000 * 100
+
+
+@pytest.mark.parametrize("rows", [[f"row {number:06}" for number in range(100_000)], dict.fromkeys(range(50_000), "x")])
+def test_what_is_not_looked_at_counts_as_the_rest(rows: object) -> None:
+    assert 5_000_000 < text_size(rows) < 10_000_000
