@@ -18,7 +18,7 @@ def masked(text: str, url: str) -> str:
     secrets = sorted(set(_secrets(url)), key=len, reverse=True)
     if not secrets:
         return text
-    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, secrets))})(?!\w)", _MASK, text)
+    return re.sub(rf"(?:(?<!\w)|(?<=%[0-9A-Fa-f]{{2}}))(?:{'|'.join(map(re.escape, secrets))})(?!\w)", _MASK, text)
 
 
 def _secrets(url: str) -> Iterator[str]:

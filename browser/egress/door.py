@@ -101,7 +101,7 @@ async def _addresses(hosts: Collection[str], resolve: Resolver) -> dict[str, fro
 async def _addresses_of(host: str, resolve: Resolver) -> frozenset[str]:
     with suppress(OSError, UnicodeError):  # the latter: no name can be written so
         async with asyncio.timeout(_LOOK_UP_SECONDS):
-            return frozenset(map(_plain, await resolve(host)))
+            return frozenset(map(_plain, await resolve(host.encode("idna").decode("ascii"))))
     return frozenset()
 
 

@@ -18,7 +18,7 @@ from playwright.async_api import BrowserContext
 from browser.engine.process import BrowserProcess, Opener
 from browser.engine.recycling import RecyclingLimits
 from browser.engine.running_browser import RunningBrowser
-from browser.errors import EndpointFailed, EndpointsDown, LaunchFailed, SlotCrashed
+from browser.errors import EndpointFailed, EndpointsDown, LaunchFailed, PoolClosed, SlotCrashed
 from browser.remote.connecting import connect
 from browser.remote.endpoint import Endpoint
 from browser.remote.roster import Post, Roster
@@ -84,7 +84,7 @@ class Fleet:
         """Learn what came of connecting to an endpoint for the first time."""
         post = self._reaching.pop(reached)
         post.expected = False
-        if reached.cancelled() or reached.exception() is not None:  # the fleet was closed meanwhile
+        if reached.cancelled() or isinstance(reached.exception(), PoolClosed):
             return
         failure = reached.result()
         if isinstance(failure, EndpointFailed):  # else it is this machine that fails: whoever needs a page is told

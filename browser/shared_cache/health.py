@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -59,7 +60,7 @@ class Health:
         self._address = address
         self._answers = _Service(first_pause_seconds, clock)
         self._keeps = _Service(first_pause_seconds, clock)
-        self._late = 0
+        self._late = Counter[str]()
         self._listeners: list[Callable[[str], None]] = []
 
     @contextmanager
@@ -89,16 +90,16 @@ class Health:
         """Whether pages are put there."""
         return self.usable and self._keeps.may_be_tried
 
-    def answered(self) -> None:
-        """Learn that it answers."""
-        self._late = 0
+    def answered(self, what: str = "question") -> None:
+        """Learn that it answers what it was asked."""
+        self._late[what] = 0
         if self._answers.became(working=True):
             self._tell(self._answers, "is used again")
 
-    def late(self, seconds: float) -> None:
-        """Learn that it has not answered in time; once says little, some in a row say that it is too slow."""
-        self._late += 1
-        if self._late >= _LATE_IN_A_ROW:
+    def late(self, seconds: float, what: str = "question") -> None:
+        """Learn that it has not answered in time; once says little, some of a kind in a row that it is too slow."""
+        self._late[what] += 1
+        if self._late[what] >= _LATE_IN_A_ROW:
             self.lost(f"no answer within {seconds:g} s")
 
     def lost(self, reason: str) -> None:

@@ -1,7 +1,8 @@
 """The connection to a shared cache: all that is asked of the server goes through here.
 
-Invariant: nothing asked on behalf of a page takes longer than the patience, whatever the server does, and a server that
-is in trouble is asked nothing at all until it has answered a question that nobody waits for.
+Invariant: nothing asked on behalf of a page takes longer than the patience, but that the bytes of a large page have a
+time of their own, by their number; a server that is in trouble is asked nothing at all until it has answered a question
+that nobody waits for.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ class CacheLink:
     async def _fetch(self, page: str, size_bytes: int) -> bytes:
         """Return a large page, or what has come in its place meanwhile, if only nothing."""
         seconds = self.options.patience_seconds + size_bytes / self.options.least_bytes_per_second
-        return bytes(await self._ask(partial(self._client.getrange, page, 0, size_bytes - 1), seconds))
+        question = partial(self._client.getrange, page, 0, size_bytes - 1)
+        return bytes(await self._ask(question, seconds, what="page"))
 
     async def keep(self, page: str, body: bytes, *, lifetime_seconds: float) -> None:
         """Put a page there, if the server takes it; it must not be larger than `max_page_bytes`.
@@ -210,14 +212,16 @@ class CacheLink:
     def _lease_ms(self) -> int:
         return round(self.options.lease_seconds * 1000)
 
-    async def _ask(self, question: Callable[[], Any], seconds: float, *, in_trouble: bool = False) -> Any:
+    async def _ask(
+        self, question: Callable[[], Any], seconds: float, *, in_trouble: bool = False, what: str = "question"
+    ) -> Any:
         if self._closed or not (self.health.usable or in_trouble):
             raise CacheAway("it is not used now")
         try:
             async with asyncio.timeout(seconds):
                 reply = await question()
         except TimeoutError as error:
-            self.health.late(seconds)
+            self.health.late(seconds, what)
             raise CacheAway(f"no answer within {seconds:g} s") from error
         except ResponseError:
             raise
@@ -225,8 +229,9 @@ class CacheLink:
             reason = str(error) or type(error).__name__
             self.health.lost(reason)
             raise CacheAway(reason) from error
-        if seconds <= self.options.patience_seconds:  # what may take longer says nothing of how fast pages come
-            self.health.answered()
+        # What else may take longer says nothing of how fast pages come.
+        if seconds <= self.options.patience_seconds or what == "page":
+            self.health.answered(what)
         return reply
 
     async def _write(self) -> None:

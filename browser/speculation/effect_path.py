@@ -42,16 +42,18 @@ _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _GAP = re.compile(r"[-_.+\s]+")
 
 _ARTICLES = re.compile(
-    r"(blog|news|article|story|stories|post|doc|documentation|manual|guide|handbook|wiki|tutorial|lesson|course|reference"
-    r"|glossary|faq|help|learn|magazine|encyclopa?edia)s?",
+    r"(blog|news|article|story|stories|post|wiki|lesson|course|glossary|faq|help|learn|magazine|encyclopa?edia)s?",
     re.IGNORECASE,
 )
+# Manuals have chapters below them, which name nothing to act on either.
+_MANUALS = re.compile(r"(doc|documentation|manual|guide|handbook|tutorial|reference)s?", re.IGNORECASE)
 _MONTH = re.compile(r"(^|/)(19|20)\d\d/[01]?\d(/[0-3]?\d)?$")
+_NAMES_AN_OBJECT = re.compile(r"[\d;]")
 _OBJECT = re.compile(r"\d+|[0-9a-f]{8}[0-9a-f-]*", re.IGNORECASE)
 _ASKING = frozenset(("is", "are", "how", "why", "what", "when", "where", "which", "who", "vs"))
-_JOINING = frozenset(("a", "an", "of"))
+_OWN = frozenset(("my", "your"))
 _TITLE_LENGTH = 6
-"""So many words are no action's name; with one that joins, such as `of`, two fewer."""
+"""So many words are no action's name, unless they speak of what is the visitor's own."""
 
 
 def has_effect(path: str, *, is_asked: bool) -> bool:
@@ -84,11 +86,12 @@ def _is_named_so(segment: str) -> bool:
 
 def _is_title(name: str, folders: Sequence[str]) -> bool:
     words = [word for word in _GAP.split(_JOINT.sub("-", name).lower()) if word]
-    joined = not _JOINING.isdisjoint(words)
-    if len(words) >= _TITLE_LENGTH - 2 * joined or not _ASKING.isdisjoint(words):
+    if (len(words) >= _TITLE_LENGTH and _OWN.isdisjoint(words)) or not _ASKING.isdisjoint(words):
         return True
-    if _ENDS_SESSION.search(name):
+    if _ENDS_SESSION.search(name) or _NAMES_AN_OBJECT.search(name):
         return False
     if _MONTH.search("/".join(folders)):
         return True
-    return any(map(_ARTICLES.fullmatch, folders)) and not _OBJECT.fullmatch(folders[-1])
+    if not folders or _OBJECT.fullmatch(folders[-1]):
+        return False
+    return any(map(_MANUALS.fullmatch, folders)) or _ARTICLES.fullmatch(folders[-1]) is not None

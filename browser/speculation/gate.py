@@ -127,7 +127,7 @@ def _address_refusal(url: str, page_url: str) -> str | None:
 
 
 def _fragment_refusal(fragment: str) -> str | None:
-    if not is_route(fragment) and "/" not in fragment:
+    if not is_route(fragment) and {"/", "?"}.isdisjoint(fragment):
         # A heading's name, or a route of a router that needs no slash.
         return "effect-path" if is_effect(fragment) else None
     route, _, asked = fragment.lstrip("!").partition("?")

@@ -122,11 +122,11 @@ class RayEngine:
 
 
 def _lost(plan: Plan, errand: Errand, why: str) -> tuple[Record, ...]:
-    known = {record.mode for record in errand.known}
+    known = {record.mode: record.order for record in errand.known}
+    missing = [mode for mode in plan.order(errand.item) if mode not in known]
     return tuple(
         replace(blank_record(plan.suite.name, errand.item, mode, order=order), broken=why)
-        for order, mode in enumerate(plan.order(errand.item), 1)
-        if mode not in known
+        for order, mode in enumerate(missing, 1 + max(known.values(), default=0))
     )
 
 

@@ -5,6 +5,7 @@ Invariant: under its name stands what stood there before, or all of what was to 
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,10 @@ def write_whole(path: Path, text: str) -> None:
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
-        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())  # else the name may reach the disk before the text does
         unfinished.replace(path)
     except BaseException:
         with suppress(OSError):

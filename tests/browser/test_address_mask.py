@@ -36,3 +36,9 @@ def test_errors_of_endpoints_and_caches_are_masked_alike() -> None:
     )
     cache = parse_cache_address("rediss://tom:p@h/?ssl_ca_certs=/etc/ca.pem")
     assert cache.masked("tom may not; no file /etc/ca.pem") == "*** may not; no file /etc/ca.pem"
+
+
+def test_an_address_that_was_quoted_as_a_whole_is_hidden() -> None:
+    assert masked("to ws%3A%2F%2Fh%2F%3Ftoken%3Ds3cret refused", "ws://h/?token=s3cret") == (
+        "to ws%3A%2F%2Fh%2F%3Ftoken%3D*** refused"
+    )

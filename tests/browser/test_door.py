@@ -66,3 +66,8 @@ async def test_a_look_up_that_is_broken_off_counts_for_nothing() -> None:
     await asyncio.wait([asking])
     names.gate.set()
     assert await door.admits("192.0.2.1")
+
+
+async def test_names_in_other_alphabets_are_looked_up_as_the_name_service_writes_them() -> None:
+    names = Names(**{"xn--bcher-kva.example": "192.0.2.1"})
+    assert await names.door("bücher.example").admits("192.0.2.1")

@@ -62,8 +62,15 @@ ACTING = """
 /confirm-email/MQ
 /auth/callback
 /#/logout
+/posts/hello-world/delete-post
+/posts/delete-post-123
+/forum/posts/p7/upvote-comment
+/post/delete-comment;id=5
+/lists/remove-member-of-group-5
 /settings/delete-an-account
-/photos/delete-a-photo
+/account/remove-a-payment-method
+/account/cancel-my-subscription-to-the-newsletter
+/app#delete-item?id=5
 /app#!/cart/empty
 /app#logout
 /app#delete/5

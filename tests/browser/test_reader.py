@@ -167,6 +167,11 @@ async def test_a_term_labels_the_links_that_describe_it(page: Page, site: Site) 
     ]
 
 
+async def test_a_term_outside_a_list_labels_nothing(page: Page, site: Site) -> None:
+    document = await read(page, site, "<dt>Author<p>Ann <a href=/end>End</a>")
+    assert [link.context for link in document.links] == ["Ann End"]
+
+
 async def test_a_long_paragraph_is_shortened_around_its_link(page: Page, site: Site) -> None:
     document = await read(page, site, f"<p>{'before ' * 100}<a href=/a>here</a>{' after' * 100}</p>")
     (link,) = document.links

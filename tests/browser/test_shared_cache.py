@@ -333,10 +333,12 @@ async def test_a_large_page_may_take_longer_than_an_answer(redis: RedisServer) -
 async def test_threads_that_others_hold_hold_up_no_page(redis: RedisServer) -> None:
     gate, loop = threading.Event(), asyncio.get_running_loop()
     others = [loop.run_in_executor(None, gate.wait) for _ in range(64)]
-    async with link_to(redis) as link:
-        await put(link)
-        assert await cache_of(link).claim(KEY) is not None
-    gate.set()
+    try:
+        async with link_to(redis) as link:
+            await put(link)
+            assert await cache_of(link).claim(KEY) is not None
+    finally:
+        gate.set()
     await asyncio.wait(others)
 
 
@@ -346,6 +348,15 @@ async def test_a_server_that_takes_writes_is_not_fast_enough_for_it(redis: Redis
             await link.release("speccache:1:lease:none", "token")
             link.health.late(HASTY.patience_seconds)
         assert not link.health.usable
+
+
+def test_large_pages_that_come_late_are_not_excused_by_quick_answers() -> None:
+    health = Health(parse_cache_address("redis://h"), first_pause_seconds=1.0)
+    for _ in range(3):
+        assert health.usable
+        health.answered()
+        health.late(0.3, "page")
+    assert not health.usable
 
 
 def test_each_try_that_fails_doubles_the_pause() -> None:

@@ -33,7 +33,7 @@
     blocks.flush();
     blocks.label = blocks.ended = "";
     container("dt", element, { first: true });
-    blocks.label = blocks.ended;
+    blocks.label = element.closest("dl") ? blocks.ended : ""; // else nothing would end it
   };
 
   const readTerms = (element) => {
