@@ -14,16 +14,6 @@ from tests.speccache.shop import Shop
 
 
 @pytest.fixture
-async def shop() -> Shop:
-    return Shop()
-
-
-@pytest.fixture
-def events() -> list[Event]:
-    return []
-
-
-@pytest.fixture
 async def tools(shop: Shop, events: list[Event]) -> AsyncIterator[SpeculativeTools]:
     reads = {"get_user": shop.get_user, "get_order": shop.get_order}
     writes = {"cancel": shop.cancel}

@@ -29,11 +29,6 @@ async def maze() -> Maze:
 
 
 @pytest.fixture
-def events() -> list[Event]:
-    return []
-
-
-@pytest.fixture
 async def speculative(maze: Maze, events: list[Event]) -> AsyncIterator[Environments]:
     made: list[SpeculativeEnvironment[str, str]] = []
 

@@ -19,16 +19,6 @@ Tools = Callable[..., SpeculativeTools]
 
 
 @pytest.fixture
-async def shop() -> Shop:
-    return Shop()
-
-
-@pytest.fixture
-def events() -> list[Event]:
-    return []
-
-
-@pytest.fixture
 async def speculative(shop: Shop, events: list[Event]) -> AsyncIterator[Tools]:
     made: list[SpeculativeTools] = []
 
