@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import mean
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from mcp import Client, StdioServerParameters
@@ -134,10 +135,11 @@ async def _other(command: str, url: str) -> AsyncIterator[Connect]:
         yield client
         await client.call_tool("browser_close", {})
 
-    async with Client(StdioServerParameters(command=program, args=words)) as client:
-        async with session():
-            await _call(client, "browser_navigate", url=url)
-        yield session
+    with TemporaryDirectory() as folder:  # Playwright MCP writes what it has shown to where it is started
+        async with Client(StdioServerParameters(command=program, args=words, cwd=folder)) as client:
+            async with session():
+                await _call(client, "browser_navigate", url=url)
+            yield session
 
 
 async def _walk(side: _Side, base: str, question: Question) -> None:
